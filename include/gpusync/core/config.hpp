@@ -1,0 +1,45 @@
+// What the compiler at hand can do, and the words with which one text is marked for host and device.
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+#include <cuda/std/cstddef>
+#include <cuda/std/cstdint>
+namespace gpusync {
+using cuda::std::int32_t;
+using cuda::std::int64_t;
+using cuda::std::size_t;
+using cuda::std::uint32_t;
+using cuda::std::uint64_t;
+}  // namespace gpusync
+#else
+#include <cstddef>
+#include <cstdint>
+namespace gpusync {
+using std::int32_t;
+using std::int64_t;
+using std::size_t;
+using std::uint32_t;
+using std::uint64_t;
+}  // namespace gpusync
+#endif
+
+// GPUSYNC_TEXT marks a function that is written once and instantiated for a GPU or for host threads. It may call
+// what only one side has (through its Grid parameter), so the compiler's host/device call check is off for it.
+// GPUSYNC_HD marks a function that really runs on both sides.
+#if defined(__CUDACC__)
+#define GPUSYNC_HD __host__ __device__
+#define GPUSYNC_TEXT _Pragma("nv_exec_check_disable") __host__ __device__
+#define GPUSYNC_TEMPLATE_TEXT _Pragma("nv_exec_check_disable")
+#else
+#define GPUSYNC_HD
+#define GPUSYNC_TEXT
+#define GPUSYNC_TEMPLATE_TEXT
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define GPUSYNC_THREAD_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define GPUSYNC_THREAD_SANITIZER 1
+#endif
+#endif

@@ -1,0 +1,108 @@
+// CUDA devices and checked runtime calls. Needs the CUDA runtime's headers, not nvcc.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <utility>
+
+#include <gpusync/core/error.hpp>
+
+namespace gpusync {
+
+/// A call of the CUDA runtime that failed; code() is its cudaError_t.
+class cuda_failure : public runtime_failure {
+ public:
+  cuda_failure(const char* call, cudaError_t code)
+      : runtime_failure(std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) +
+                            ").",
+                        code) {}
+};
+
+/// Throws cuda_failure unless `code` is cudaSuccess; `call` says what was called. Clears the runtime's sticky copy of
+/// the error, so that a later launch is not blamed for it.
+inline void check_cuda(cudaError_t code, const char* call) {
+  if (code == cudaSuccess) return;
+  (void)cudaGetLastError();
+  throw cuda_failure(call, code);
+}
+
+/// Makes a device current for a scope.
+class cuda_device_scope {
+ public:
+  explicit cuda_device_scope(int ordinal) {
+    check_cuda(cudaGetDevice(&previous_), "cudaGetDevice");
+    if (previous_ != ordinal) check_cuda(cudaSetDevice(ordinal), "cudaSetDevice");
+  }
+  ~cuda_device_scope() { (void)cudaSetDevice(previous_); }
+  cuda_device_scope(const cuda_device_scope&) = delete;
+  cuda_device_scope& operator=(const cuda_device_scope&) = delete;
+
+ private:
+  int previous_ = 0;
+};
+
+/// One CUDA device. A light value; its properties are read once, when it is made.
+class cuda_device {
+ public:
+  /// The device with this ordinal. Throws no_such_device, naming how many there are.
+  explicit cuda_device(int ordinal = 0) : ordinal_(ordinal) {
+    int count = 0;
+    const cudaError_t code = cudaGetDeviceCount(&count);
+    if (code != cudaSuccess) {
+      (void)cudaGetLastError();
+      throw no_such_device(std::string("No CUDA device can be used: ") + cudaGetErrorString(code) + ".");
+    }
+    if (ordinal < 0 || ordinal >= count) {
+      throw no_such_device("There is no CUDA device " + std::to_string(ordinal) + ": this machine has " +
+                           std::to_string(count) + ", counted from 0.");
+    }
+    check_cuda(cudaGetDeviceProperties(&properties_, ordinal), "cudaGetDeviceProperties");
+  }
+
+  int ordinal() const { return ordinal_; }
+  std::string name() const { return properties_.name; }
+  /// Streaming multiprocessors.
+  int sm_count() const { return properties_.multiProcessorCount; }
+  const cudaDeviceProp& properties() const { return properties_; }
+
+ private:
+  int ordinal_;
+  cudaDeviceProp properties_{};
+};
+
+/// Device memory that is freed with its owner. Bytes, not elements; zeroed when made.
+class cuda_buffer {
+ public:
+  cuda_buffer() = default;
+  /// Throws cuda_failure when the device has too little memory left.
+  cuda_buffer(const cuda_device& device, size_t bytes) : ordinal_(device.ordinal()), bytes_(bytes) {
+    const cuda_device_scope scope(ordinal_);
+    check_cuda(cudaMalloc(&address_, bytes), "cudaMalloc");
+    check_cuda(cudaMemset(address_, 0, bytes), "cudaMemset");
+  }
+  ~cuda_buffer() {
+    if (address_ != nullptr) (void)cudaFree(address_);
+  }
+  cuda_buffer(cuda_buffer&& other) noexcept { swap(other); }
+  cuda_buffer& operator=(cuda_buffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+
+  void* address() const { return address_; }
+  size_t bytes() const { return bytes_; }
+  int ordinal() const { return ordinal_; }
+
+ private:
+  void swap(cuda_buffer& other) noexcept {
+    std::swap(address_, other.address_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(ordinal_, other.ordinal_);
+  }
+  void* address_ = nullptr;
+  size_t bytes_ = 0;
+  int ordinal_ = 0;
+};
+
+}  // namespace gpusync

@@ -1,0 +1,100 @@
+// Atomic operations on global memory of a CUDA device, each one PTX instruction (PTX ISA, memory consistency model).
+#pragma once
+
+#include <gpusync/core/config.hpp>
+#include <gpusync/core/ordering.hpp>
+
+namespace gpusync {
+
+/// Atomics on aligned 32-bit words in global memory (or mapped host memory). The scope is PTX's: block = .cta,
+/// device = .gpu, system = .sys. Needs sm_70.
+///
+/// Inline PTX instead of libcu++'s atomic_ref: a barrier's speed hangs on which instruction it is (a relaxed poll
+/// that ptxas keeps in its loop, one acquire after it), and the headers stay light enough for NVRTC.
+struct cuda_memory {
+  /// Returns the word at `address`. Order: relaxed or acquire.
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ uint32_t load(const uint32_t* address) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
+    uint32_t value = 0;
+    const size_t global = __cvta_generic_to_global(address);
+#define GPUSYNC_LOAD(ORDER, SCOPE) \
+  asm volatile("ld." ORDER "." SCOPE ".global.u32 %0, [%1];" : "=r"(value) : "l"(global) : "memory")
+    if constexpr (Order == memory_order::relaxed) {
+      if constexpr (Scope == scope::block) GPUSYNC_LOAD("relaxed", "cta");
+      if constexpr (Scope == scope::device) GPUSYNC_LOAD("relaxed", "gpu");
+      if constexpr (Scope == scope::system) GPUSYNC_LOAD("relaxed", "sys");
+    } else {
+      if constexpr (Scope == scope::block) GPUSYNC_LOAD("acquire", "cta");
+      if constexpr (Scope == scope::device) GPUSYNC_LOAD("acquire", "gpu");
+      if constexpr (Scope == scope::system) GPUSYNC_LOAD("acquire", "sys");
+    }
+#undef GPUSYNC_LOAD
+    return value;
+  }
+
+  /// Stores `value` at `address`. Order: relaxed or release.
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ void store(uint32_t* address, uint32_t value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
+    const size_t global = __cvta_generic_to_global(address);
+#define GPUSYNC_STORE(ORDER, SCOPE) \
+  asm volatile("st." ORDER "." SCOPE ".global.u32 [%0], %1;" ::"l"(global), "r"(value) : "memory")
+    if constexpr (Order == memory_order::relaxed) {
+      if constexpr (Scope == scope::block) GPUSYNC_STORE("relaxed", "cta");
+      if constexpr (Scope == scope::device) GPUSYNC_STORE("relaxed", "gpu");
+      if constexpr (Scope == scope::system) GPUSYNC_STORE("relaxed", "sys");
+    } else {
+      if constexpr (Scope == scope::block) GPUSYNC_STORE("release", "cta");
+      if constexpr (Scope == scope::device) GPUSYNC_STORE("release", "gpu");
+      if constexpr (Scope == scope::system) GPUSYNC_STORE("release", "sys");
+    }
+#undef GPUSYNC_STORE
+  }
+
+  /// Adds `value` to the word at `address` and returns what it held before. Order: relaxed, acquire, release, acq_rel.
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ uint32_t fetch_add(uint32_t* address, uint32_t value) {
+    static_assert(Order != memory_order::seq_cst, "PTX has no sequentially consistent atomic: add a fence");
+    uint32_t before = 0;
+    const size_t global = __cvta_generic_to_global(address);
+#define GPUSYNC_ADD(ORDER, SCOPE)                                  \
+  asm volatile("atom." ORDER "." SCOPE ".global.add.u32 %0, [%1], %2;" \
+               : "=r"(before)                                      \
+               : "l"(global), "r"(value)                           \
+               : "memory")
+#define GPUSYNC_ADD_IN_SCOPE(ORDER)                              \
+  if constexpr (Scope == scope::block) GPUSYNC_ADD(ORDER, "cta"); \
+  if constexpr (Scope == scope::device) GPUSYNC_ADD(ORDER, "gpu"); \
+  if constexpr (Scope == scope::system) GPUSYNC_ADD(ORDER, "sys")
+    if constexpr (Order == memory_order::relaxed) {
+      GPUSYNC_ADD_IN_SCOPE("relaxed");
+    } else if constexpr (Order == memory_order::acquire) {
+      GPUSYNC_ADD_IN_SCOPE("acquire");
+    } else if constexpr (Order == memory_order::release) {
+      GPUSYNC_ADD_IN_SCOPE("release");
+    } else {
+      GPUSYNC_ADD_IN_SCOPE("acq_rel");
+    }
+#undef GPUSYNC_ADD_IN_SCOPE
+#undef GPUSYNC_ADD
+    return before;
+  }
+
+  /// Makes visible what was released before the value last read from `address` was written. An acquiring load whose
+  /// value nobody uses: on sm_90 it leaves one L1 invalidation (CCTL.IVALL), where a fence would be a round trip.
+  template <scope Scope>
+  static __device__ __forceinline__ void acquire(const uint32_t* address) {
+    (void)load<memory_order::acquire, Scope>(address);
+  }
+
+  /// A fence of all the calling thread's accesses, as __threadfence() is for scope::device.
+  template <scope Scope>
+  static __device__ __forceinline__ void fence() {
+    if constexpr (Scope == scope::block) __threadfence_block();
+    if constexpr (Scope == scope::device) __threadfence();
+    if constexpr (Scope == scope::system) __threadfence_system();
+  }
+};
+
+}  // namespace gpusync

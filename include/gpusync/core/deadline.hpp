@@ -1,0 +1,56 @@
+// How long a wait may take.
+#pragma once
+
+#include <gpusync/core/config.hpp>
+
+namespace gpusync {
+
+/// What became of a wait that could have been cut short.
+enum class wait_status { completed, timed_out };
+
+/// A time span in nanoseconds that device code can take. Built from any duration that looks like std::chrono's
+/// (std::chrono on the host, cuda::std::chrono in a kernel) or from the literals below; negative spans count as 0.
+class timeout {
+ public:
+  /// A span of `nanoseconds` ns.
+  GPUSYNC_HD constexpr explicit timeout(uint64_t nanoseconds) : nanoseconds_(nanoseconds) {}
+
+  /// From a duration; sub-nanosecond parts are cut off.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Rep, class Period, template <class, class> class Duration>
+  GPUSYNC_HD constexpr timeout(Duration<Rep, Period> span)  // NOLINT(google-explicit-constructor): reads as in <chrono>
+      : nanoseconds_(span.count() > 0 ? to_nanoseconds<Period>(span.count()) : 0) {}
+
+  GPUSYNC_HD constexpr uint64_t nanoseconds() const { return nanoseconds_; }
+
+ private:
+  template <class Period, class Rep>
+  GPUSYNC_HD static constexpr uint64_t to_nanoseconds(Rep count) {
+    return static_cast<uint64_t>(count * static_cast<Rep>(Period::num * (1000000000 / Period::den)));
+  }
+
+  uint64_t nanoseconds_;
+};
+
+namespace literals {
+GPUSYNC_HD constexpr timeout operator""_ns(unsigned long long n) { return timeout(n); }
+GPUSYNC_HD constexpr timeout operator""_us(unsigned long long n) { return timeout(n * 1000); }
+GPUSYNC_HD constexpr timeout operator""_ms(unsigned long long n) { return timeout(n * 1000000); }
+GPUSYNC_HD constexpr timeout operator""_s(unsigned long long n) { return timeout(n * 1000000000); }
+}  // namespace literals
+
+/// A wait that may take for ever: costs nothing, for nothing is asked of the clock.
+struct no_deadline {
+  static constexpr bool bounded = false;
+  GPUSYNC_HD constexpr bool passed(uint64_t) const { return false; }
+};
+
+/// A wait that ends at `at` nanoseconds of the grid's clock.
+struct deadline {
+  static constexpr bool bounded = true;
+  uint64_t at;
+
+  GPUSYNC_HD constexpr bool passed(uint64_t now) const { return now >= at; }
+};
+
+}  // namespace gpusync

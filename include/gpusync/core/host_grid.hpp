@@ -1,0 +1,103 @@
+// The grid that a kernel sees when its blocks are host threads.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include <gpusync/core/host_memory.hpp>
+
+namespace gpusync {
+
+namespace host_detail {
+
+/// Thrown through a kernel to unwind it after another block of its launch has thrown.
+struct launch_stopped {};
+
+/// State that all threads of one launch share.
+struct launch_state {
+  std::atomic<bool> stopped{false};
+  bool oversubscribed = false;  ///< more threads than cores: give way at every poll
+
+  void give_way(uint32_t& polls) const {
+    if (stopped.load(std::memory_order_relaxed)) throw launch_stopped{};
+    if (oversubscribed || ++polls % 64 == 0) std::this_thread::yield();
+  }
+};
+
+/// The barrier of one block's threads, with the disjunction that __syncthreads_or() gives. Sense-reversing.
+class block_barrier {
+ public:
+  explicit block_barrier(uint32_t threads) : threads_(threads) {}
+
+  bool arrive_and_wait(bool value, const launch_state& launch) {
+    if (threads_ == 1) return value;
+    const uint32_t generation = generation_.load(std::memory_order_relaxed);
+    std::atomic<bool>& any = any_[generation % 2];
+    if (value) any.store(true, std::memory_order_relaxed);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_ - 1) {
+      arrived_.store(0, std::memory_order_relaxed);
+      any_[(generation + 1) % 2].store(false, std::memory_order_relaxed);
+      generation_.store(generation + 1, std::memory_order_release);
+    } else {
+      uint32_t polls = 0;
+      while (generation_.load(std::memory_order_acquire) == generation) launch.give_way(polls);
+    }
+    return any.load(std::memory_order_relaxed);
+  }
+
+ private:
+  const uint32_t threads_;
+  std::atomic<uint32_t> arrived_{0};
+  std::atomic<uint32_t> generation_{0};
+  std::atomic<bool> any_[2] = {false, false};
+};
+
+/// Where the calling thread stands.
+struct place {
+  uint32_t blocks;
+  uint32_t block;
+  uint32_t threads;
+  uint32_t thread;
+  block_barrier* barrier;
+  const launch_state* launch;
+  uint32_t polls = 0;
+};
+
+inline thread_local place* this_place = nullptr;
+
+}  // namespace host_detail
+
+/// The host's counterpart of cuda_grid: blocks of threads, each a thread of the operating system, started by
+/// gpusync::launch(host_device, ...). Valid in those threads only.
+class host_grid {
+ public:
+  using memory = host_memory;
+
+  /// The grid of the calling thread. Precondition: called within a kernel that gpusync::launch started.
+  static host_grid current() { return host_grid(host_detail::this_place); }
+
+  uint32_t blocks() const { return place_->blocks; }
+  uint32_t block() const { return place_->block; }
+  uint32_t threads() const { return place_->threads; }
+  uint32_t thread() const { return place_->thread; }
+
+  void sync_block() const { (void)sync_block_or(false); }
+  bool sync_block_or(bool value) const { return place_->barrier->arrive_and_wait(value, *place_->launch); }
+
+  /// Nanoseconds of the steady clock.
+  uint64_t now() const {
+    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                     std::chrono::steady_clock::now().time_since_epoch())
+                                     .count());
+  }
+
+  /// Between two polls: lets other threads run, and unwinds the kernel if another block of the launch has thrown.
+  void pause() const { place_->launch->give_way(place_->polls); }
+
+ private:
+  explicit host_grid(host_detail::place* place) : place_(place) {}
+  host_detail::place* place_;
+};
+
+}  // namespace gpusync

@@ -1,0 +1,41 @@
+// The words of the memory model: who must see an operation (scope), how it orders its neighbours (memory_order), and
+// how a whole barrier orders the data around it (ordering).
+#pragma once
+
+#include <gpusync/core/config.hpp>
+
+namespace gpusync {
+
+/// The threads that an atomic operation or a fence is meant for. On host threads every scope means "all threads".
+enum class scope { block, device, system };
+
+/// C++'s memory orders, spelled for code that also compiles where <atomic> does not exist.
+enum class memory_order { relaxed, acquire, release, acq_rel, seq_cst };
+
+/// How a barrier orders the memory accesses of the blocks that it joins.
+enum class ordering {
+  /// As first published in 2010 (Xiao and Feng): the barrier's own words are atomic and relaxed, the data is not
+  /// ordered at all. What is read after the barrier may be stale. For measurement only; its results prove nothing.
+  none,
+  /// Every thread executes a device-wide fence before it arrives, as Feng and Xiao did with __threadfence() in 2010.
+  /// Unlike theirs, the waiting thread also fences after the wait: GPUs have cached global loads in L1 since.
+  fence,
+  /// One thread of a block arrives with release and leaves with acquire; the block barrier extends both to its
+  /// block. The default.
+  acquire_release,
+};
+
+/// The name of an ordering as it stands in results: "none", "fence", "acquire-release".
+GPUSYNC_HD constexpr const char* to_string(ordering order) {
+  switch (order) {
+    case ordering::none: return "none";
+    case ordering::fence: return "fence";
+    case ordering::acquire_release: return "acquire-release";
+  }
+  return "?";
+}
+
+/// Whether a barrier of this ordering promises that data written before it is seen after it.
+GPUSYNC_HD constexpr bool orders_data(ordering order) { return order != ordering::none; }
+
+}  // namespace gpusync

@@ -1,0 +1,67 @@
+// Who has arrived: kept by every barrier so that a wait which is cut short can name the blocks that it waited for.
+#pragma once
+
+#include <gpusync/core/config.hpp>
+#include <gpusync/core/ordering.hpp>
+
+namespace gpusync {
+
+/// What the first block whose deadline passed leaves behind. Lives where the host can read it while a kernel runs
+/// (on CUDA: mapped host memory), followed by the list of missing blocks.
+struct timeout_report {
+  uint32_t written;        ///< 0: no wait has timed out; 1: the other fields and the list are complete
+  uint32_t phase;          ///< the barrier call that was waited in, counted from 0 at the start of the launch
+  uint32_t reporter;       ///< the block that gave up first
+  uint32_t blocks;         ///< blocks in the grid
+  uint32_t missing_count;  ///< entries of the list
+
+  GPUSYNC_HD uint32_t* missing() { return reinterpret_cast<uint32_t*>(this + 1); }
+  GPUSYNC_HD const uint32_t* missing() const { return reinterpret_cast<const uint32_t*>(this + 1); }
+  /// Bytes for a report on a grid of up to `blocks` blocks.
+  GPUSYNC_HD static constexpr size_t bytes(uint32_t blocks) {
+    return sizeof(timeout_report) + sizeof(uint32_t) * blocks;
+  }
+};
+
+/// One word per block, stored after each arrival, and the report.
+///
+/// Cost: one posted relaxed store per block and phase, off the critical path (it follows the arrival). Storage: 4
+/// bytes per block and 4 more.
+///
+/// A block's word keeps the phase of its last arrival modulo 2^16. So a block that took part in an earlier launch on
+/// the same storage, and never arrives in this one, is overlooked if exactly a multiple of 65,536 phases has passed.
+struct roll_call {
+  uint32_t* claimed = nullptr;  ///< 0 until the first block that times out sets it
+  uint32_t* arrived = nullptr;  ///< by block: the stamp of its last arrival
+  timeout_report* report = nullptr;
+
+  /// Notes that `block` has arrived in the phase stamped `stamp` (never 0).
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD void mark(Grid, uint32_t block, uint32_t stamp) const {
+    Grid::memory::template store<memory_order::relaxed, scope::device>(arrived + block, stamp);
+  }
+
+  /// Called by one thread of a block whose wait timed out in the phase stamped `stamp`, the launch's `phase`-th: the
+  /// first such block writes the report. Effects on others: none.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD void report_missing(Grid grid, uint32_t stamp, uint32_t phase) const {
+    using memory = typename Grid::memory;
+    if (memory::template fetch_add<memory_order::relaxed, scope::device>(claimed, 1u) != 0) return;
+    uint32_t count = 0;
+    for (uint32_t block = 0; block < grid.blocks(); ++block) {
+      if (memory::template load<memory_order::relaxed, scope::device>(arrived + block) != stamp) {
+        memory::template store<memory_order::relaxed, scope::system>(report->missing() + count, block);
+        ++count;
+      }
+    }
+    memory::template store<memory_order::relaxed, scope::system>(&report->phase, phase);
+    memory::template store<memory_order::relaxed, scope::system>(&report->reporter, grid.block());
+    memory::template store<memory_order::relaxed, scope::system>(&report->blocks, grid.blocks());
+    memory::template store<memory_order::relaxed, scope::system>(&report->missing_count, count);
+    memory::template store<memory_order::release, scope::system>(&report->written, 1u);
+  }
+};
+
+}  // namespace gpusync

@@ -1,0 +1,68 @@
+// The memory behind a grid barrier whose blocks are host threads.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gpusync/core/error.hpp>
+#include <gpusync/core/host_grid.hpp>
+#include <gpusync/core/missing_block.hpp>
+#include <gpusync/grid/barrier.hpp>
+#include <gpusync/grid/layout.hpp>
+
+namespace gpusync {
+
+/// Owns the state of one grid barrier for grids of up to `blocks` blocks of host threads. Reusable by one launch after
+/// another without a reset, unless a wait timed out. Grid: host_grid, or a test's stand-in for it.
+template <class Algorithm, class Grid = host_grid>
+class host_barrier_storage {
+ public:
+  /// Throws invalid_argument if the algorithm cannot serve that many blocks. `first_phase` is where the phase counter
+  /// starts (modulo its width); only tests of the wrap need another than 0.
+  explicit host_barrier_storage(uint32_t blocks, uint32_t first_phase = 0)
+      : capacity_(blocks), first_phase_(first_phase), layout_(grid::layout::of(Algorithm::words(blocks), blocks)) {
+    if (blocks == 0 || blocks > Algorithm::max_blocks) {
+      throw invalid_argument("A " + std::string(Algorithm::family) + " barrier serves 1 to " +
+                             std::to_string(Algorithm::max_blocks) + " blocks, not " + std::to_string(blocks) + ".");
+    }
+    words_ = std::make_unique<line[]>(layout_.total / grid::layout::line_words);
+    report_.resize(timeout_report::bytes(blocks) / sizeof(uint32_t));
+    reset();
+  }
+
+  /// The barrier to hand to a kernel.
+  basic_grid_barrier<Algorithm, Grid> barrier() {
+    return {words(), roll_call{words() + layout_.claimed, words() + layout_.arrived, report()}, capacity_};
+  }
+
+  /// The blocks that a timed-out wait missed, with the phase; empty if none timed out.
+  std::vector<missing_block> missing() { return missing_blocks(*report()); }
+
+  /// Back to the first state. Needed after a wait timed out. Precondition: no kernel uses the storage.
+  void reset() {
+    std::memset(words(), 0, layout_.total * sizeof(uint32_t));
+    std::memset(report_.data(), 0, report_.size() * sizeof(uint32_t));
+    Algorithm::start_at(words(), first_phase_);
+  }
+
+  /// Bytes of shared state, the report not counted.
+  size_t bytes() const { return layout_.total * sizeof(uint32_t); }
+
+ private:
+  struct alignas(128) line {
+    uint32_t words[grid::layout::line_words];
+  };
+
+  uint32_t* words() { return words_[0].words; }
+  timeout_report* report() { return reinterpret_cast<timeout_report*>(report_.data()); }
+
+  uint32_t capacity_;
+  uint32_t first_phase_;
+  grid::layout layout_;
+  std::unique_ptr<line[]> words_;
+  std::vector<uint32_t> report_;
+};
+
+}  // namespace gpusync

@@ -1,0 +1,27 @@
+// Where the words of a grid barrier lie in its storage.
+#pragma once
+
+#include <gpusync/core/config.hpp>
+
+namespace gpusync::grid {
+
+/// Offsets, in 32-bit words, within the memory of one barrier: the algorithm's own words, then the roll call's claim
+/// and its word per block, each on cache lines of its own so that bookkeeping never disturbs a poll.
+struct layout {
+  static constexpr size_t line_words = 32;  ///< 128 bytes, the line of NVIDIA's L2
+
+  size_t claimed;
+  size_t arrived;
+  size_t total;
+
+  static constexpr layout of(size_t algorithm_words, uint32_t blocks) {
+    const size_t claimed = round_up(algorithm_words);
+    const size_t arrived = claimed + line_words;
+    return {claimed, arrived, arrived + round_up(blocks)};
+  }
+
+ private:
+  static constexpr size_t round_up(size_t words) { return (words + line_words - 1) / line_words * line_words; }
+};
+
+}  // namespace gpusync::grid

@@ -1,0 +1,46 @@
+// Every grid barrier of the library, once: tests, experiments and benches walk this list.
+#pragma once
+
+#if !defined(__CUDACC_RTC__)
+#include <string>
+#endif
+
+#include <gpusync/grid/lock_based.hpp>
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#include <gpusync/grid/cooperative_groups.cuh>
+#endif
+
+namespace gpusync::grid {
+
+/// A list of types to walk at compile time.
+template <class... Algorithms>
+struct algorithm_list {
+  /// Calls `visit(Algorithm{})` for each.
+  template <class Visitor>
+  static void for_each(Visitor&& visit) {
+    (visit(Algorithms{}), ...);
+  }
+  template <class Algorithm>
+  using with_first = algorithm_list<Algorithm, Algorithms...>;
+};
+
+/// The algorithms that are written once for every machine.
+using portable_algorithms = algorithm_list<lock_based<ordering::none>, lock_based<ordering::fence>,
+                                           lock_based<ordering::acquire_release>>;
+
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+/// All algorithms that run on a CUDA device.
+using cuda_algorithms = portable_algorithms::with_first<cooperative_groups>;
+#endif
+
+#if !defined(__CUDACC_RTC__)
+/// An algorithm's name in results and on the command line: "cg", "lock-based-none", "lock-based-acquire-release".
+template <class Algorithm>
+std::string name_of() {
+  std::string name = Algorithm::family;
+  if (Algorithm::has_orderings) name += std::string("-") + to_string(Algorithm::order);
+  return name;
+}
+#endif
+
+}  // namespace gpusync::grid

@@ -1,0 +1,30 @@
+// What a launch checks in the arguments that it is given.
+#pragma once
+
+#include <string>
+
+#include <gpusync/core/error.hpp>
+#include <gpusync/grid/barrier.hpp>
+#include <gpusync/launch/shape.hpp>
+
+namespace gpusync::detail {
+
+template <class Argument>
+void check_argument(const launch_shape&, const Argument&) {}
+
+/// A barrier must be large enough for the grid and not hold a phase that was given up.
+template <class Algorithm, class Grid>
+void check_argument(const launch_shape& shape, const basic_grid_barrier<Algorithm, Grid>& barrier) {
+  if (shape.blocks.count() > barrier.capacity()) {
+    throw invalid_argument("The grid has " + std::to_string(shape.blocks.count()) +
+                           " blocks, but the barrier's storage was made for " + std::to_string(barrier.capacity()) +
+                           ". Make a larger storage.");
+  }
+  if (__atomic_load_n(&barrier.report()->written, __ATOMIC_ACQUIRE) != 0) {
+    throw broken_barrier("A wait on this barrier timed out in phase " + std::to_string(barrier.report()->phase) +
+                         " of an earlier launch, so its count is in the middle of a phase. Call reset() on its storage "
+                         "first.");
+  }
+}
+
+}  // namespace gpusync::detail

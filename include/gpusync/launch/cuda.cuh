@@ -1,0 +1,108 @@
+// Checked launches on a CUDA device: what could deadlock is refused before it starts.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <tuple>
+
+#include <gpusync/core/cuda_device.hpp>
+#include <gpusync/launch/arguments.hpp>
+#include <gpusync/launch/residency.hpp>
+
+namespace gpusync {
+
+namespace detail {
+
+inline dim3 to_dim3(const extent& size) { return dim3(size.x, size.y, size.z); }
+
+inline cudaFuncAttributes attributes_of(const void* kernel) {
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+  return attributes;
+}
+
+inline sm_resources resources_of(const cudaDeviceProp& device) {
+  return {device.maxThreadsPerMultiProcessor, device.maxBlocksPerMultiProcessor, device.regsPerMultiprocessor,
+          device.sharedMemPerMultiprocessor, device.reservedSharedMemPerBlock};
+}
+
+inline block_needs needs_of(const cudaFuncAttributes& kernel, const launch_shape& shape) {
+  return {static_cast<uint32_t>(shape.threads.count()), kernel.numRegs, kernel.sharedSizeBytes + shape.shared_bytes};
+}
+
+inline residency residency_of(const cuda_device& device, const void* kernel, const cudaFuncAttributes& attributes,
+                              const launch_shape& shape) {
+  const auto& properties = device.properties();
+  int per_sm = 0;
+  // A block larger than the device or the kernel allows makes the query fail instead of answering 0.
+  if (shape.threads.count() <= static_cast<uint64_t>(attributes.maxThreadsPerBlock)) {
+    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(shape.threads.count()),
+                                                             shape.shared_bytes),
+               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  }
+  return explain_residency(device.sm_count(), per_sm, resources_of(properties), needs_of(attributes, shape));
+}
+
+/// Raises the kernel's limit of dynamic shared memory if the shape needs it.
+inline void allow_shared(const void* kernel, const cudaFuncAttributes& attributes, const launch_shape& shape) {
+  if (shape.shared_bytes <= static_cast<size_t>(attributes.maxDynamicSharedSizeBytes)) return;
+  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                  static_cast<int>(shape.shared_bytes)),
+             "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)");
+}
+
+inline void check_shape(const cuda_device& device, const launch_shape& shape) {
+  if (shape.blocks.count() == 0 || shape.threads.count() == 0) {
+    throw invalid_argument("A launch needs at least one block of one thread; it was given " +
+                           std::to_string(shape.blocks.count()) + " blocks of " +
+                           std::to_string(shape.threads.count()) + " threads.");
+  }
+  const auto most = static_cast<uint64_t>(device.properties().maxThreadsPerBlock);
+  if (shape.threads.count() > most) {
+    throw invalid_argument("A block of " + std::to_string(shape.threads.count()) + " threads is more than " +
+                           device.name() + " allows: at most " + std::to_string(most) + ".");
+  }
+}
+
+}  // namespace detail
+
+/// How many blocks of `kernel` of the given shape run at once on `device`, and what limits them.
+template <class... Parameters>
+residency max_co_resident(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
+  const cuda_device_scope scope(device.ordinal());
+  const void* function = reinterpret_cast<const void*>(kernel);
+  const cudaFuncAttributes attributes = detail::attributes_of(function);
+  detail::allow_shared(function, attributes, shape);
+  return detail::residency_of(device, function, attributes, shape);
+}
+
+/// Starts `kernel` on `stream` with all its blocks running at once, as grid barriers need.
+///
+/// Asynchronous: returns when the launch is queued. It can be captured into a CUDA graph.
+/// Throws not_co_resident, with the limit and its cause, if the blocks cannot all run at once; invalid_argument for a
+/// shape that no launch can have or a barrier whose storage is too small; broken_barrier for one that must be reset;
+/// cuda_failure for the rest. Nothing was started then.
+template <class... Parameters, class... Arguments>
+void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, void (*kernel)(Parameters...),
+            Arguments&&... arguments) {
+  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "the kernel takes another number of arguments");
+  const cuda_device_scope scope(device.ordinal());
+  detail::check_shape(device, shape);
+  (detail::check_argument(shape, arguments), ...);
+  const void* function = reinterpret_cast<const void*>(kernel);
+  const cudaFuncAttributes attributes = detail::attributes_of(function);
+  detail::allow_shared(function, attributes, shape);
+  require_co_resident(detail::residency_of(device, function, attributes, shape), device.name(), shape,
+                      detail::needs_of(attributes, shape));
+  std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
+  std::apply(
+      [&](auto&... value) {
+        void* pointers[sizeof...(value) + 1] = {static_cast<void*>(&value)...};
+        check_cuda(cudaLaunchCooperativeKernel(function, detail::to_dim3(shape.blocks), detail::to_dim3(shape.threads),
+                                               pointers, shape.shared_bytes, stream),
+                   "cudaLaunchCooperativeKernel");
+      },
+      values);
+}
+
+}  // namespace gpusync

@@ -1,0 +1,153 @@
+// Checked launches on host threads.
+#pragma once
+
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <exception>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <gpusync/core/host_grid.hpp>
+#include <gpusync/launch/arguments.hpp>
+
+namespace gpusync {
+
+/// The processor that this program runs on, as a device: a block is one or more threads of the operating system, and
+/// all of them are scheduled independently, so any number that can be started is co-resident.
+class host_device {
+ public:
+  std::string name() const { return "host"; }
+
+  /// Threads that really run at once.
+  uint32_t cores() const { return std::max(1u, std::thread::hardware_concurrency()); }
+
+  /// The most threads that the system lets this process have, with its cause.
+  struct thread_limit {
+    uint64_t threads;
+    std::string cause;
+  };
+  thread_limit max_threads() const {
+    thread_limit least{UINT64_MAX, "the system"};
+    const auto consider = [&least](uint64_t threads, const char* cause) {
+      if (threads < least.threads) least = {threads, cause};
+    };
+    rlimit processes{};
+    if (getrlimit(RLIMIT_NPROC, &processes) == 0 && processes.rlim_cur != RLIM_INFINITY) {
+      consider(processes.rlim_cur, "ulimit -u");
+    }
+    const auto read = [](const char* path) {
+      std::ifstream file(path);
+      uint64_t value = 0;
+      return file >> value ? value : UINT64_MAX;
+    };
+    consider(read("/proc/sys/kernel/threads-max"), "kernel.threads-max");
+    consider(read("/sys/fs/cgroup/pids.max"), "the control group's pids.max");
+    const uint64_t maps = read("/proc/sys/vm/max_map_count");
+    if (maps != UINT64_MAX) consider(maps / 2, "vm.max_map_count");  // a stack and its guard page each
+    return least;
+  }
+};
+
+namespace host_detail {
+
+/// Starts one thread for each thread of each block and waits for them all.
+class crew {
+ public:
+  crew(const launch_shape& shape, uint32_t cores)
+      : blocks_(static_cast<uint32_t>(shape.blocks.count())), threads_(static_cast<uint32_t>(shape.threads.count())) {
+    launch_.oversubscribed = uint64_t{blocks_} * threads_ > cores;
+    for (uint32_t block = 0; block < blocks_; ++block) barriers_.push_back(std::make_unique<block_barrier>(threads_));
+  }
+
+  /// Runs `body` in every thread; throws what the first of them threw, once all have ended.
+  template <class Body>
+  void run(const Body& body) {
+    const uint64_t count = uint64_t{blocks_} * threads_;
+    std::vector<std::thread> started;
+    started.reserve(count);
+    try {
+      for (uint64_t i = 0; i < count; ++i) started.emplace_back([this, i, &body] { work(i, body); });
+      open(gate::go);
+    } catch (const std::system_error& failure) {
+      open(gate::cancelled);
+      const uint64_t reached = started.size();
+      for (std::thread& thread : started) thread.join();
+      throw not_co_resident(std::to_string(blocks_) + " blocks of " + std::to_string(threads_) +
+                                " threads cannot all run at once on the host: the system gave only " +
+                                std::to_string(reached) + " threads (" + failure.what() + "). Use fewer blocks.",
+                            blocks_, reached / threads_);
+    }
+    for (std::thread& thread : started) thread.join();
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  enum class gate : int { closed, go, cancelled };
+
+  void open(gate state) { gate_.store(state, std::memory_order_release); }
+
+  template <class Body>
+  void work(uint64_t index, const Body& body) {
+    gate state;
+    while ((state = gate_.load(std::memory_order_acquire)) == gate::closed) std::this_thread::yield();
+    if (state == gate::cancelled) return;
+    const auto block = static_cast<uint32_t>(index / threads_);
+    place here{blocks_, block, threads_, static_cast<uint32_t>(index % threads_), barriers_[block].get(), &launch_};
+    this_place = &here;
+    try {
+      body();
+    } catch (const launch_stopped&) {  // another thread threw first
+    } catch (...) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (!thrown_) thrown_ = std::current_exception();
+      launch_.stopped.store(true, std::memory_order_relaxed);
+    }
+    this_place = nullptr;
+  }
+
+  uint32_t blocks_;
+  uint32_t threads_;
+  launch_state launch_;
+  std::vector<std::unique_ptr<block_barrier>> barriers_;
+  std::atomic<gate> gate_{gate::closed};
+  std::mutex mutex_;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace host_detail
+
+/// Runs `kernel(arguments...)` in every thread of every block and returns when all have ended. Each thread gets its own
+/// copy of the arguments, as a CUDA thread does. Dimensions are counted as one row.
+///
+/// Throws not_co_resident if the system does not give that many threads, invalid_argument or broken_barrier as the CUDA
+/// launch does, and whatever the first throwing thread threw; the other threads are unwound from their waits then.
+template <class Kernel, class... Arguments>
+void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
+  const uint64_t blocks = shape.blocks.count(), threads = shape.threads.count();
+  if (blocks == 0 || threads == 0) {
+    throw invalid_argument("A launch needs at least one block of one thread; it was given " + std::to_string(blocks) +
+                           " blocks of " + std::to_string(threads) + " threads.");
+  }
+  const host_device::thread_limit most = device.max_threads();
+  if (blocks > most.threads / threads) {
+    throw not_co_resident(std::to_string(blocks) + " blocks of " + std::to_string(threads) +
+                              " threads cannot all run at once on the host: at most " +
+                              std::to_string(most.threads / threads) + " (limited by " + most.cause + " = " +
+                              std::to_string(most.threads) + " threads). Use fewer blocks.",
+                          blocks, most.threads / threads);
+  }
+  (detail::check_argument(shape, arguments), ...);
+  host_detail::crew crew(shape, device.cores());
+  crew.run([&] {
+    auto copy = kernel;
+    copy(Arguments(arguments)...);
+  });
+}
+
+}  // namespace gpusync
