@@ -1,0 +1,74 @@
+// Workload "average": each step takes the mean of two floats, one element a thread (Feng and Xiao 2010, item F11: weak
+// scaling, the same work per thread whatever the grid). The text of a step, for host threads and CUDA; average.cl says
+// the same in OpenCL C.
+//
+// A *data step* s writes avg(i, s) of every element i into half s % 2 of a buffer of two halves; what step s wrote is
+// read after the boundary, at the start of step s + 1, by the thread of the same number in the next block, and compared
+// with the value computed anew. One boundary per step is enough, for two steps never touch the same half. An *idle
+// step* computes and writes nothing. Inputs repeat every `average_period` steps, so that replayed graphs check the same.
+#pragma once
+
+#include <gpusync/core/config.hpp>
+
+namespace gpusync::tool {
+
+/// Steps after which the inputs repeat; runs are multiples of it. Even, so that halves continue to alternate.
+inline constexpr uint32_t average_period = 64;
+/// Data steps at the start and as many at the end of every run of idle steps: they show that the boundary holds, and
+/// since short and long runs have the same number of them, they cancel in repeat differences.
+inline constexpr uint32_t average_checked = average_period;
+
+/// Inputs of element i in step s: two floats in [0, 1) with 24 random-looking bits.
+GPUSYNC_HD inline float average_input(uint32_t element, uint32_t step, uint32_t which) {
+  uint32_t h = element * 0x9e3779b9u ^ (step * 2 + which) * 0x85ebca6bu;
+  h ^= h >> 16;
+  h *= 0x7feb352du;
+  h ^= h >> 15;
+  return static_cast<float>(h >> 8) * (1.0f / 16777216.0f);
+}
+
+/// The step's result for element i: one rounding, the same on every machine.
+GPUSYNC_HD inline float average_value(uint32_t element, uint32_t step) {
+  return (average_input(element, step, 0) + average_input(element, step, 1)) * 0.5f;
+}
+
+/// Step before `step` in the cycle of inputs.
+GPUSYNC_HD inline uint32_t average_previous(uint32_t step) {
+  return (step + average_period - 1) % average_period;
+}
+
+/// What a run works on. `values` has 2 x blocks x threads floats, its second half filled with step average_period - 1.
+struct average_data {
+  float* values;
+  uint32_t* wrong;  ///< counts words that differ from what the other block should have written
+};
+
+/// A thread's part in the work: its own element and the one that it checks. A thread of a program without boundaries
+/// checks its own.
+struct average_place {
+  uint32_t elements;
+  uint32_t own;
+  uint32_t checked;
+
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD static average_place of(Grid grid, bool crosses_blocks) {
+    const uint32_t next = crosses_blocks ? (grid.block() + 1) % grid.blocks() : grid.block();
+    return {grid.blocks() * grid.threads(), grid.block() * grid.threads() + grid.thread(),
+            next * grid.threads() + grid.thread()};
+  }
+};
+
+/// The part of a data step before it writes: 1 if what step - 1 left in the checked element is wrong, else 0.
+GPUSYNC_HD inline uint32_t average_check(const average_data& data, const average_place& place, uint32_t step) {
+  const uint32_t before = average_previous(step);
+  const float found = data.values[(before % 2) * place.elements + place.checked];
+  return found == average_value(place.checked, before) ? 0u : 1u;
+}
+
+/// The part of a data step that writes.
+GPUSYNC_HD inline void average_write(const average_data& data, const average_place& place, uint32_t step) {
+  data.values[(step % 2) * place.elements + place.own] = average_value(place.own, step);
+}
+
+}  // namespace gpusync::tool
