@@ -100,9 +100,9 @@ class cuda_buffer {
     std::swap(bytes_, other.bytes_);
     std::swap(ordinal_, other.ordinal_);
   }
-  void* address_ = nullptr;
-  size_t bytes_ = 0;
   int ordinal_ = 0;
+  size_t bytes_ = 0;
+  void* address_ = nullptr;
 };
 
 }  // namespace gpusync

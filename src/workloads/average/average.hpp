@@ -9,6 +9,7 @@
 #pragma once
 
 #include <gpusync/core/config.hpp>
+#include <gpusync/core/ordering.hpp>
 
 namespace gpusync::tool {
 
@@ -69,6 +70,52 @@ GPUSYNC_HD inline uint32_t average_check(const average_data& data, const average
 /// The part of a data step that writes.
 GPUSYNC_HD inline void average_write(const average_data& data, const average_place& place, uint32_t step) {
   data.values[(step % 2) * place.elements + place.own] = average_value(place.own, step);
+}
+
+/// An idle step: computes, keeps the result alive, writes nothing. Returns 0, which a compiler cannot know.
+GPUSYNC_HD inline uint32_t average_idle(const average_place& place, uint32_t step) {
+  return average_value(place.own, step) > 2.0f ? 1u : 0u;
+}
+
+/// One step of either kind. `check`: the step before this one was a data step. Returns the number of wrong words found.
+GPUSYNC_HD inline uint32_t average_step(const average_data& data, const average_place& place, uint32_t step,
+                                        bool data_step, bool check) {
+  if (!data_step) return average_idle(place, step);
+  const uint32_t wrong = check ? average_check(data, place, step) : 0u;
+  average_write(data, place, step);
+  return wrong;
+}
+
+/// All steps of one run in one kernel, with `boundary()` after each. `steps` is a multiple of average_period and at least
+/// 2 x average_checked. Every run starts where the one before it, or the filled buffer, left off.
+GPUSYNC_TEMPLATE_TEXT
+template <class Grid, class Boundary>
+GPUSYNC_HD void average_steps(Grid grid, const average_data& data, bool crosses_blocks, bool stores, uint32_t steps,
+                              Boundary&& boundary) {
+  const average_place place = average_place::of(grid, crosses_blocks);
+  const uint32_t tail = steps - average_checked;
+  uint32_t wrong = 0;
+  uint32_t s = 0;
+  for (; s < average_checked; ++s) {
+    wrong += average_step(data, place, s % average_period, true, true);
+    boundary();
+  }
+  for (; s < tail; ++s) {
+    wrong += average_step(data, place, s % average_period, stores, stores);
+    boundary();
+  }
+  for (; s < steps; ++s) {
+    wrong += average_step(data, place, s % average_period, true, stores || s != tail);
+    boundary();
+  }
+  if (wrong != 0) {
+    (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(data.wrong, wrong);
+  }
+}
+
+/// Words that one run of `steps` steps checks, per element.
+constexpr uint64_t average_checks(bool stores, uint64_t steps) {
+  return stores ? steps : 2 * average_checked - 1;
 }
 
 }  // namespace gpusync::tool

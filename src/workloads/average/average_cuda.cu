@@ -1,0 +1,335 @@
+// Workload "average" on CUDA devices.
+#include <gpusync/grid/registry.hpp>
+
+#include "measure/cuda_clock.cuh"
+#include "measure/cuda_timer.cuh"
+#include "measure/host_timer.hpp"
+#include "workloads/average/average_kernels.cuh"
+#include "workloads/average/average_result.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+using single_kernel = void (*)(average_data, uint32_t, bool, bool);
+
+/// A stream that ends with its owner.
+class stream_owner {
+ public:
+  stream_owner() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  ~stream_owner() { (void)cudaStreamDestroy(stream_); }
+  stream_owner(const stream_owner&) = delete;
+  stream_owner& operator=(const stream_owner&) = delete;
+  operator cudaStream_t() const { return stream_; }  // NOLINT(google-explicit-constructor)
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Memory, counting and timing; what differs is how the steps of a run are carried out.
+class cuda_program : public step_program {
+ public:
+  cuda_program(const cuda_device& device, const step_shape& shape, bool synchronizes)
+      : device_(device),
+        scope_(device.ordinal()),
+        shape_(shape),
+        result_(shape, synchronizes),
+        values_(device, 2 * size_t{result_.elements()} * sizeof(float)),
+        wrong_(device, sizeof(uint32_t)) {
+    const std::vector<float> first = result_.first_values();
+    check_cuda(cudaMemcpy(values_.address(), first.data(), values_.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+
+  double run(uint64_t steps) override {
+    check_cuda(cudaMemsetAsync(wrong_.address(), 0, wrong_.bytes(), stream_), "cudaMemsetAsync");
+    const double elapsed = timed(static_cast<uint32_t>(steps));
+    uint32_t wrong = 0;
+    check_cuda(cudaMemcpy(&wrong, wrong_.address(), sizeof(wrong), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    result_.add_run(steps, wrong);
+    return elapsed;
+  }
+
+  uint64_t steps_unit() const override { return average_period; }
+
+  verification verify() override {
+    std::vector<float> values(2 * size_t{result_.elements()});
+    check_cuda(cudaMemcpy(values.data(), values_.address(), values_.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return result_.verify(values);
+  }
+
+ protected:
+  /// Queues all steps on the stream.
+  virtual void carry_out(uint32_t steps) = 0;
+
+  /// Device time, unless the method involves the host.
+  virtual double timed(uint32_t steps) {
+    timer_.start(stream_);
+    carry_out(steps);
+    return timer_.stop(stream_);
+  }
+
+  average_data data() const {
+    return {static_cast<float*>(values_.address()), static_cast<uint32_t*>(wrong_.address())};
+  }
+  launch_shape shape() const { return {shape_.blocks, shape_.threads}; }
+
+  /// Calls `step(number in the cycle, is a data step, the step before was one)` for each step of a run.
+  template <class Step>
+  void each_step(uint32_t steps, Step&& step) const {
+    const uint32_t tail = steps - average_checked;
+    for (uint32_t s = 0; s < steps; ++s) {
+      const bool data_step = shape_.stores || s < average_checked || s >= tail;
+      step(s % average_period, data_step, data_step && (shape_.stores || s != tail));
+    }
+  }
+
+  const cuda_device device_;
+  const cuda_device_scope scope_;
+  const step_shape shape_;
+  const stream_owner stream_;
+
+ private:
+  average_result result_;
+  cuda_buffer values_;
+  cuda_buffer wrong_;
+  cuda_timer timer_;
+};
+
+/// The work alone.
+class unsynchronized_program : public cuda_program {
+ public:
+  unsynchronized_program(const cuda_device& device, const step_shape& shape) : cuda_program(device, shape, false) {}
+
+ private:
+  void carry_out(uint32_t steps) override {
+    average_unsynchronized<<<shape_.blocks, shape_.threads, 0, stream_>>>(data(), shape_.stores, steps);
+    check_cuda(cudaGetLastError(), "launch of average_unsynchronized");
+  }
+};
+
+/// A kernel for each step; the end of one is the boundary.
+class relaunch_program : public cuda_program {
+ public:
+  enum class how { queued, waited_for, cooperative };
+
+  relaunch_program(const cuda_device& device, const step_shape& shape, how kind)
+      : cuda_program(device, shape, true), kind_(kind) {
+    if (kind == how::cooperative) {
+      const auto found = max_co_resident(device, average_single, this->shape());
+      require_co_resident(found, device.name(), this->shape(), {shape.threads, 0, 0});
+    }
+  }
+
+ private:
+  double timed(uint32_t steps) override {
+    if (kind_ != how::waited_for) return cuda_program::timed(steps);
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    const host_timer timer;
+    carry_out(steps);
+    return timer.nanoseconds();
+  }
+
+  void carry_out(uint32_t steps) override {
+    each_step(steps, [this](uint32_t step, bool data_step, bool check) {
+      average_data target = data();
+      if (kind_ == how::cooperative) {
+        void* arguments[] = {&target, &step, &data_step, &check};
+        check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(average_single), shape_.blocks,
+                                               shape_.threads, arguments, 0, stream_),
+                   "cudaLaunchCooperativeKernel");
+      } else {
+        average_single<<<shape_.blocks, shape_.threads, 0, stream_>>>(target, step, data_step, check);
+        check_cuda(cudaGetLastError(), "launch of average_single");
+      }
+      if (kind_ == how::waited_for) check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    });
+  }
+
+  const how kind_;
+};
+
+/// Steps as nodes of CUDA graphs, replayed.
+class graph_program : public cuda_program {
+ public:
+  graph_program(const cuda_device& device, const step_shape& shape, bool dependent_launch)
+      : cuda_program(device, shape, true), dependent_launch_(dependent_launch) {
+    if (shape.stores) {
+      body_ = capture(nodes, true, true);
+    } else {
+      head_ = capture(average_checked, true, true);
+      rest_ = capture(nodes - 2 * average_checked, false, false);
+      body_ = capture(nodes, false, false);
+      tail_ = capture(average_checked, true, false);
+    }
+  }
+
+  uint64_t steps_unit() const override { return nodes; }
+
+ private:
+  static constexpr uint32_t nodes = 1024;  // per replay, so that a replay's own cost is a small part of a step's
+  static_assert(nodes % average_period == 0 && nodes > 2 * average_checked);
+
+  struct destroy {
+    void operator()(cudaGraphExec_t graph) const { (void)cudaGraphExecDestroy(graph); }
+  };
+  using executable = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, destroy>;
+
+  void add_node(uint32_t step, bool data_step, bool check) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = shape_.blocks;
+    config.blockDim = shape_.threads;
+    config.stream = stream_;
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs = &attribute;
+    config.numAttrs = dependent_launch_ ? 1 : 0;
+    const single_kernel kernel = dependent_launch_ ? average_single_dependent : average_single;
+    check_cuda(cudaLaunchKernelEx(&config, kernel, data(), step, data_step, check), "cudaLaunchKernelEx");
+  }
+
+  /// `count` steps from the start of the cycle of inputs. `check_first`: what stands before is a data step or the filled
+  /// buffer, so that the first step has something to check.
+  executable capture(uint32_t count, bool data_steps, bool check_first) {
+    check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    for (uint32_t s = 0; s < count; ++s) {
+      add_node(s % average_period, data_steps, data_steps && (check_first || s != 0));
+    }
+    cudaGraph_t graph = nullptr;
+    check_cuda(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
+    cudaGraphExec_t instance = nullptr;
+    const cudaError_t code = cudaGraphInstantiate(&instance, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    check_cuda(code, "cudaGraphInstantiate");
+    executable owner(instance);
+    check_cuda(cudaGraphUpload(instance, stream_), "cudaGraphUpload");
+    check_cuda(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+    return owner;
+  }
+
+  void replay(const executable& graph) { check_cuda(cudaGraphLaunch(graph.get(), stream_), "cudaGraphLaunch"); }
+
+  void carry_out(uint32_t steps) override {
+    const uint32_t bodies = steps / nodes;
+    if (shape_.stores) {
+      for (uint32_t i = 0; i < bodies; ++i) replay(body_);
+      return;
+    }
+    replay(head_);
+    replay(rest_);
+    for (uint32_t i = 1; i < bodies; ++i) replay(body_);
+    replay(tail_);
+  }
+
+  const bool dependent_launch_;
+  executable head_, rest_, body_, tail_;
+};
+
+/// One kernel for all steps, with a grid barrier between them.
+template <class Algorithm>
+class barrier_program : public cuda_program {
+ public:
+  barrier_program(const cuda_device& device, const step_shape& shape)
+      : cuda_program(device, shape, true), storage_(device, shape.blocks) {
+    const auto found = max_co_resident(device, kernel, this->shape());
+    cudaFuncAttributes attributes{};
+    check_cuda(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)), "cudaFuncGetAttributes");
+    require_co_resident(found, device.name(), this->shape(),
+                        {shape.threads, attributes.numRegs, attributes.sharedSizeBytes});
+  }
+
+  static uint64_t max_blocks(const cuda_device& device, uint32_t threads) {
+    return max_co_resident(device, kernel, {1, threads}).blocks();
+  }
+
+ private:
+  using barrier = basic_grid_barrier<Algorithm, cuda_grid>;
+  static constexpr auto kernel = average_persistent<barrier>;
+
+  void carry_out(uint32_t steps) override {
+    launch(device_, stream_, shape(), kernel, data(), shape_.stores, steps, storage_.barrier());
+  }
+
+  cuda_barrier_storage<Algorithm> storage_;
+};
+
+class cuda_average : public step_workload {
+ public:
+  explicit cuda_average(const device_description& description) : device_(description.index) {}
+
+  std::vector<step_method> methods() const override {
+    std::vector<step_method> all{
+        {"no-barrier", "no barrier (the work alone)", {"F12"}, false, true, false},
+        {"launch-wait", "kernel launch and host wait for each step", {"F1"}, true, true, false},
+        {"relaunch", "stream relaunch", {"F1"}, true, true, false},
+        {"cooperative-relaunch", "cooperative relaunch", {}, true, true, true},
+        {"graph", "CUDA graph of kernels", {}, true, true, false},
+    };
+    if (device_.properties().major >= 9) {
+      all.push_back(
+          {"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, true, true, false});
+    }
+    grid::cuda_algorithms::for_each([&all](auto algorithm) {
+      using barrier = decltype(algorithm);
+      std::vector<std::string> items;
+      if (*barrier::paper_item != '\0') items.emplace_back(barrier::paper_item);
+      const std::string name = grid::name_of<barrier>();
+      all.push_back({name, name + " grid barrier", items, true, orders_data(barrier::order), true});
+    });
+    return all;
+  }
+
+  std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
+    const cuda_device_scope scope(device_.ordinal());
+    detail::check_shape(device_, {shape.blocks, shape.threads});
+    if (method.name == "no-barrier") return std::make_unique<unsynchronized_program>(device_, shape);
+    if (method.name == "launch-wait") return relaunch(shape, relaunch_program::how::waited_for);
+    if (method.name == "relaunch") return relaunch(shape, relaunch_program::how::queued);
+    if (method.name == "cooperative-relaunch") return relaunch(shape, relaunch_program::how::cooperative);
+    if (method.name == "graph") return std::make_unique<graph_program>(device_, shape, false);
+    if (method.name == "graph-pdl") return std::make_unique<graph_program>(device_, shape, true);
+    std::unique_ptr<step_program> program;
+    grid::cuda_algorithms::for_each([&](auto algorithm) {
+      using barrier = decltype(algorithm);
+      if (method.name == grid::name_of<barrier>()) {
+        program = std::make_unique<barrier_program<barrier>>(device_, shape);
+      }
+    });
+    if (!program) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
+    return program;
+  }
+
+  uint64_t max_co_resident(uint32_t threads) override {
+    uint64_t least = UINT64_MAX;
+    grid::cuda_algorithms::for_each([&](auto algorithm) {
+      least = std::min(least, barrier_program<decltype(algorithm)>::max_blocks(device_, threads));
+    });
+    return least;
+  }
+
+  std::vector<uint32_t> default_blocks(bool quick) override {
+    const auto sms = static_cast<uint32_t>(device_.sm_count());
+    if (quick) return {sms};
+    return {1, sms / 4, sms / 2, sms, 2 * sms, 8 * sms};
+  }
+  std::vector<uint32_t> default_threads(bool quick) override {
+    if (quick) return {256};
+    return {32, 256, 1024};
+  }
+  double clock_mhz() override { return measure_clock_mhz(device_); }
+
+ private:
+  std::unique_ptr<step_program> relaunch(const step_shape& shape, relaunch_program::how kind) {
+    return std::make_unique<relaunch_program>(device_, shape, kind);
+  }
+
+  const cuda_device device_;
+};
+
+const register_workload registered("average", device_kind::cuda, [](const device_description& device) {
+  return std::make_unique<cuda_average>(device);
+});
+
+}  // namespace
+
+}  // namespace gpusync::tool

@@ -1,0 +1,146 @@
+// Workload "average" on host threads.
+#include <gpusync/gpusync.hpp>
+#include <gpusync/grid/registry.hpp>
+
+#include "measure/host_timer.hpp"
+#include "workloads/average/average_result.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+/// Memory, counting and timing; what differs is how the steps of a run are carried out.
+class host_program : public step_program {
+ public:
+  host_program(const step_shape& shape, bool synchronizes)
+      : shape_(shape), result_(shape, synchronizes), values_(result_.first_values()) {}
+
+  double run(uint64_t steps) override {
+    const host_timer timer;
+    carry_out(static_cast<uint32_t>(steps));
+    const double elapsed = timer.nanoseconds();
+    result_.add_run(steps, wrong_);
+    wrong_ = 0;
+    return elapsed;
+  }
+  uint64_t steps_unit() const override { return average_period; }
+  verification verify() override { return result_.verify(values_); }
+
+ protected:
+  virtual void carry_out(uint32_t steps) = 0;
+
+  average_data data() { return {values_.data(), &wrong_}; }
+  launch_shape shape() const { return {shape_.blocks, shape_.threads}; }
+
+  const host_device device_{};
+  const step_shape shape_;
+
+ private:
+  average_result result_;
+  std::vector<float> values_;
+  uint32_t wrong_ = 0;
+};
+
+/// The work alone.
+class unsynchronized_program : public host_program {
+ public:
+  explicit unsynchronized_program(const step_shape& shape) : host_program(shape, false) {}
+
+ private:
+  void carry_out(uint32_t steps) override {
+    launch(device_, shape(), [this, steps] {
+      average_steps(host_grid::current(), data(), false, shape_.stores, steps, [] {});
+    });
+  }
+};
+
+/// Threads that start for each step and end with it: the host's counterpart of a kernel launch and a wait.
+class launch_wait_program : public host_program {
+ public:
+  explicit launch_wait_program(const step_shape& shape) : host_program(shape, true) {}
+
+ private:
+  void carry_out(uint32_t steps) override {
+    const uint32_t tail = steps - average_checked;
+    for (uint32_t s = 0; s < steps; ++s) {
+      const bool data_step = shape_.stores || s < average_checked || s >= tail;
+      const bool check = data_step && (shape_.stores || s != tail);
+      launch(device_, shape(), [this, s, data_step, check] {
+        const auto grid = host_grid::current();
+        const uint32_t wrong = average_step(data(), average_place::of(grid, true), s % average_period, data_step, check);
+        if (wrong != 0) host_memory::fetch_add<memory_order::relaxed, scope::device>(data().wrong, wrong);
+      });
+    }
+  }
+};
+
+/// Threads that stay, with a barrier of the library between steps.
+template <class Algorithm>
+class barrier_program : public host_program {
+ public:
+  explicit barrier_program(const step_shape& shape) : host_program(shape, true), storage_(shape.blocks) {}
+
+ private:
+  void carry_out(uint32_t steps) override {
+    launch(
+        device_, shape(),
+        [this, steps](basic_grid_barrier<Algorithm, host_grid> barrier) {
+          average_steps(host_grid::current(), data(), true, shape_.stores, steps, [&barrier] { barrier.sync(); });
+        },
+        storage_.barrier());
+  }
+
+  host_barrier_storage<Algorithm> storage_;
+};
+
+class host_average : public step_workload {
+ public:
+  std::vector<step_method> methods() const override {
+    std::vector<step_method> all{
+        {"no-barrier", "no barrier (the work alone)", {"F12"}, false, true, false},
+        {"launch-wait", "threads started and joined for each step", {"F1"}, true, true, false},
+    };
+    grid::portable_algorithms::for_each([&all](auto algorithm) {
+      using barrier = decltype(algorithm);
+      std::vector<std::string> items;
+      if (*barrier::paper_item != '\0') items.emplace_back(barrier::paper_item);
+      const std::string name = grid::name_of<barrier>();
+      all.push_back({name, name + " barrier", items, true, orders_data(barrier::order), true});
+    });
+    return all;
+  }
+
+  std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
+    if (method.name == "no-barrier") return std::make_unique<unsynchronized_program>(shape);
+    if (method.name == "launch-wait") return std::make_unique<launch_wait_program>(shape);
+    std::unique_ptr<step_program> program;
+    grid::portable_algorithms::for_each([&](auto algorithm) {
+      using barrier = decltype(algorithm);
+      if (method.name == grid::name_of<barrier>()) program = std::make_unique<barrier_program<barrier>>(shape);
+    });
+    if (!program) throw invalid_argument("There is no method " + method.name + " on the host.");
+    return program;
+  }
+
+  uint64_t max_co_resident(uint32_t threads) override { return device_.max_threads().threads / threads; }
+  std::vector<uint32_t> default_blocks(bool quick) override {
+    const uint32_t cores = device_.cores();
+    if (quick || cores == 1) return {cores};
+    std::vector<uint32_t> blocks{1};
+    for (uint32_t b = 2; b < cores; b *= 2) blocks.push_back(b);
+    blocks.push_back(cores);
+    blocks.push_back(2 * cores);
+    return blocks;
+  }
+  std::vector<uint32_t> default_threads(bool) override { return {1}; }
+
+ private:
+  const host_device device_{};
+};
+
+const register_workload registered("average", device_kind::host,
+                                   [](const device_description&) { return std::make_unique<host_average>(); });
+
+}  // namespace
+
+}  // namespace gpusync::tool
