@@ -1,0 +1,10 @@
+// Everything of the OpenCL side. Link gpusync::opencl.
+#pragma once
+
+#include <gpusync/opencl/device.hpp>
+#include <gpusync/opencl/error.hpp>
+#include <gpusync/opencl/launch.hpp>
+#include <gpusync/opencl/program.hpp>
+#include <gpusync/opencl/residency.hpp>
+#include <gpusync/opencl/storage.hpp>
+#include <gpusync/opencl/ticks.hpp>

@@ -1,0 +1,101 @@
+// gpusync doctor
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <thread>
+
+#include "cli/commands.hpp"
+#include "devices/device.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+enum class finding { good, remark, problem };
+
+void print(const console_options& console, finding kind, const std::string& text) {
+  static constexpr const char* words[] = {"ok", "note", "PROBLEM"};
+  static constexpr const char* colors[] = {"\033[32m", "\033[33m", "\033[31m"};
+  const auto which = static_cast<size_t>(kind);
+  if (console.color_data) {
+    fmt::print("{}{:<8}\033[0m {}\n", colors[which], words[which], text);
+  } else {
+    fmt::print("{:<8} {}\n", words[which], text);
+  }
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+void examine_host(const console_options& console) {
+  const unsigned cores = std::thread::hardware_concurrency();
+  double load = 0;
+  if (getloadavg(&load, 1) == 1) {
+    if (load > 0.5 * cores) {
+      print(console, finding::problem,
+            fmt::format("The load average is {:.1f} on {} cores: other work will disturb host and OpenCL CPU timings. "
+                        "Wait until it has ended.",
+                        load, cores));
+    } else {
+      print(console, finding::good, fmt::format("The machine is quiet: load average {:.1f} on {} cores.", load, cores));
+    }
+  }
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  if (governor.empty()) {
+    print(console, finding::remark, "The processor's frequency governor cannot be seen here (a virtual machine?).");
+  } else if (governor != "performance") {
+    print(console, finding::remark,
+          fmt::format("The processor's frequency governor is '{}': host timings may wander; 'performance' is steadier.",
+                      governor));
+  } else {
+    print(console, finding::good, "The processor's frequency governor is 'performance'.");
+  }
+}
+
+void examine_gpu(const console_options& console, const device_description& device) {
+  const device_state state = state_of(device);
+  if (!state.other_processes_known) {
+    print(console, finding::remark,
+          fmt::format("{}: whether other processes use {} cannot be seen (is nvidia-smi on the PATH?).", device.id,
+                      device.name));
+  } else if (!state.other_processes.empty()) {
+    print(console, finding::problem,
+          fmt::format("{}: other processes use {}: {}. Their kernels will disturb the figures.", device.id, device.name,
+                      fmt::join(state.other_processes, "; ")));
+  } else {
+    print(console, finding::good, fmt::format("{}: no other process uses {}.", device.id, device.name));
+  }
+  for (const device_fact& fact : device.facts) {
+    if (fact.name == "cooperative launch" && std::get_if<bool>(&fact.value) != nullptr) {
+      const bool supported = std::get<bool>(fact.value);
+      print(console, supported ? finding::good : finding::problem,
+            fmt::format("{}: cooperative launches are {}supported, which grid barriers need.", device.id,
+                        supported ? "" : "not "));
+    }
+  }
+  if (state.sm_clock_mhz > 0) {
+    print(console, finding::remark,
+          fmt::format("{}: SM clock {:.0f} MHz now, {:.0f} °C; the clock seen while measuring stands in each row.",
+                      device.id, state.sm_clock_mhz, state.temperature_celsius));
+  }
+}
+
+}  // namespace
+
+exit_code run_doctor(const console_options& console) {
+  for (const device_description& device : all_devices()) {
+    print(console, finding::good, fmt::format("{}: {} ({}).", device.id, device.name, device.runtime));
+    if (device.kind == device_kind::cuda) examine_gpu(console, device);
+  }
+  for (const std::string& note : device_notes()) print(console, finding::remark, note);
+  examine_host(console);
+  return exit_code::done;
+}
+
+}  // namespace gpusync::tool

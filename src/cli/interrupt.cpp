@@ -1,0 +1,31 @@
+#include "cli/interrupt.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+
+namespace gpusync::tool {
+
+namespace {
+
+volatile std::sig_atomic_t asked = 0;
+
+void on_signal(int) {
+  if (asked != 0) _exit(130);
+  asked = 1;
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  (void)sigaction(SIGINT, &action, nullptr);
+  (void)sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return asked != 0; }
+
+}  // namespace gpusync::tool

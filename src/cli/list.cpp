@@ -1,0 +1,48 @@
+// gpusync list
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/commands.hpp"
+#include "experiments/experiment.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+std::vector<std::string> kinds_of(const experiment& one) {
+  std::vector<std::string> kinds;
+  for (const device_kind kind : one.devices()) kinds.emplace_back(to_string(kind));
+  return kinds;
+}
+
+std::string bounds_of(const axis& a) { return a.words ? "words" : fmt::format("{} to {}", a.least, a.most); }
+
+json to_json(const experiment& one) {
+  json axes = json::array();
+  for (const axis& a : one.axes()) {
+    json entry = {{"name", a.name}, {"meaning", a.meaning}, {"least", a.least}, {"most", a.most}};
+    if (a.words) entry["least"] = entry["most"] = nullptr;
+    axes.push_back(std::move(entry));
+  }
+  return {{"name", one.name()}, {"title", one.title()},   {"items", one.items()},
+          {"devices", kinds_of(one)}, {"axes", std::move(axes)}};
+}
+
+}  // namespace
+
+exit_code run_list(const console_options&, bool as_json) {
+  if (as_json) {
+    json list = json::array();
+    for (const experiment* one : all_experiments()) list.push_back(to_json(*one));
+    fmt::print("{}\n", json{{"experiments", list}}.dump(2));
+    return exit_code::done;
+  }
+  for (const experiment* one : all_experiments()) {
+    fmt::print("{}\n  {}\n  runs on {}; covers {}\n", one->name(), one->title(), fmt::join(kinds_of(*one), ", "),
+               fmt::join(one->items(), ", "));
+    for (const axis& a : one->axes()) fmt::print("  -a {}=…  {} ({})\n", a.name, a.meaning, bounds_of(a));
+  }
+  return exit_code::done;
+}
+
+}  // namespace gpusync::tool

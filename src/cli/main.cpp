@@ -1,0 +1,126 @@
+// The command line: parses, calls a command, and turns failures into one sentence and an exit code.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "usage_error.hpp"
+#include <gpusync/core/error.hpp>
+#include <gpusync/core/version.hpp>
+
+namespace gpusync::tool {
+namespace {
+
+int code(exit_code value) { return static_cast<int>(value); }
+
+/// One sentence on stderr.
+int fail(exit_code value, const std::string& sentence) {
+  fmt::print(stderr, "gpusync: {}\n", sentence);
+  return code(value);
+}
+
+/// CLI11's messages name the culprit but may run over several lines.
+std::string one_line(std::string text) {
+  for (char& c : text) {
+    if (c == '\n' || c == '\r') c = ' ';
+  }
+  while (!text.empty() && text.back() == ' ') text.pop_back();
+  if (!text.empty() && text.back() != '.') text += '.';
+  return text;
+}
+
+/// Options that every command takes.
+struct common_options {
+  bool quiet = false, verbose = false, no_color = false;
+
+  console_options console() const {
+    const verbosity level = quiet ? verbosity::quiet : verbose ? verbosity::verbose : verbosity::normal;
+    return console_options::detect(level, no_color);
+  }
+};
+
+/// Takes one value each time it is given, and may be given again.
+void once_each(CLI::Option* option) { option->allow_extra_args(false); }
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app{"To GPU synchronize or not? Measures what waiting costs on this machine, and says which way to wait."};
+  app.name("gpusync");
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.set_version_flag("--version", "gpusync " GPUSYNC_VERSION_STRING);
+  app.footer("DEVICE is cuda:N, opencl:N or host; the default is the first that exists in that order.\n"
+             "Exit codes: 0 done, 1 a measurement or a check failed, 2 wrong usage, 3 no such device.");
+  common_options common;
+  auto* quiet = app.add_flag("--quiet", common.quiet, "No progress and no remarks on stderr");
+  app.add_flag("--verbose", common.verbose, "More remarks on stderr")->excludes(quiet);
+  app.add_flag("--no-color", common.no_color, "No colour in tables (also: the environment variable NO_COLOR)");
+
+  exit_code result = exit_code::done;
+  bool as_json = false;
+  auto* devices = app.add_subcommand("devices", "What can be measured on this machine");
+  devices->add_flag("--json", as_json, "As JSON");
+  devices->callback([&] { result = run_devices(common.console(), as_json); });
+
+  auto* list = app.add_subcommand("list", "Experiments, what they need, which paper items they cover");
+  list->add_flag("--json", as_json, "As JSON");
+  list->callback([&] { result = run_list(common.console(), as_json); });
+
+  run_options options;
+  options.command.assign(argv, argv + argc);
+  auto* run = app.add_subcommand("run", "Measure, check and print");
+  run->add_option("experiment", options.experiments, "Experiments to run (see gpusync list)")->required();
+  once_each(run->add_option("-d,--device", options.devices, "Device to measure; may be given again"));
+  once_each(run->add_option("-a,--axis", options.axes,
+                            "Values to sweep: blocks=1,2,4 or blocks=1:132:10 or elements=2^16:2^26; may be given again"));
+  run->add_flag("--quick", options.quick, "Fewer shapes and samples: seconds instead of minutes");
+  run->add_flag("--samples", options.samples, "Keep every sample in the JSON document");
+  run->add_option("--json", options.json, "Write the result document to this file (- is stdout)");
+  run->add_option("--csv", options.csv, "Write the rows as CSV (- is stdout)");
+  run->add_option("--md", options.markdown, "Write the tables as Markdown (- is stdout)");
+  run->callback([&] { result = run_run(common.console(), options); });
+
+  std::vector<std::string> inputs;
+  std::string output;
+  auto* report = app.add_subcommand("report", "One self-contained web page from result documents");
+  report->add_option("results", inputs, "Result documents")->required();
+  report->add_option("-o,--output", output, "The page to write (- is stdout)")->required();
+  report->callback([&] { result = run_report(common.console(), inputs, output); });
+
+  auto* doctor = app.add_subcommand("doctor", "What on this machine spoils measurements or is missing");
+  doctor->callback([&] { result = run_doctor(common.console()); });
+
+  auto* coverage = app.add_subcommand("coverage", "Every item of the papers, what reproduces it, and how far");
+  coverage->add_flag("--json", as_json, "As JSON");
+  coverage->callback([&] { result = run_coverage(common.console(), as_json); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& wanted) {  // --help, --version
+    return app.exit(wanted);
+  } catch (const CLI::ParseError& wrong) {
+    return fail(exit_code::usage, one_line(wrong.what()) + " `gpusync --help` says what is allowed.");
+  }
+  return code(result);
+}
+
+}  // namespace
+}  // namespace gpusync::tool
+
+int main(int argc, char** argv) {
+  using namespace gpusync;
+  using namespace gpusync::tool;
+  catch_interrupts();
+  try {
+    const int result = parse_and_run(argc, argv);
+    if (std::fflush(stdout) != 0) return fail(exit_code::failed, "Standard output could not be written.");
+    return result;
+  } catch (const usage_error& wrong) {
+    return fail(exit_code::usage, wrong.what());
+  } catch (const no_such_device& missing) {
+    return fail(exit_code::no_such_device, missing.what());
+  } catch (const std::exception& failure) {
+    return fail(exit_code::failed, failure.what());
+  }
+}

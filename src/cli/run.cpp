@@ -1,0 +1,179 @@
+// gpusync run
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "cli/run_context.hpp"
+#include "experiments/experiment.hpp"
+#include "results/csv.hpp"
+#include "results/json.hpp"
+#include "results/markdown.hpp"
+#include "results/output_file.hpp"
+#include "results/table.hpp"
+#include "results/verdict.hpp"
+#include "usage_error.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+/// One output that the user asked for, open since before the first measurement.
+struct output {
+  output_file file;
+  std::string (*render)(const document&);
+};
+
+std::vector<output> open_outputs(const run_options& options) {
+  std::vector<output> outputs;
+  const auto open = [&outputs](const std::string& path, std::string (*render)(const document&)) {
+    if (path.empty()) return;
+    outputs.push_back({output_file(path), render});
+  };
+  open(options.json, to_json_text);
+  open(options.csv, to_csv);
+  open(options.markdown, to_markdown);
+  const auto to_stdout = [](const output& one) { return one.file.is_stdout(); };
+  if (std::count_if(outputs.begin(), outputs.end(), to_stdout) > 1) {
+    throw usage_error("Only one of --json, --csv and --md can go to standard output (-).");
+  }
+  return outputs;
+}
+
+/// Saves what could not be written where the user wanted it: measurements must not be lost to a full disk.
+void rescue(const output_error& failure, const std::string& contents) {
+  const char* folder = std::getenv("TMPDIR");
+  std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/gpusync-rescued-XXXXXX";
+  const int descriptor = mkstemp(path.data());
+  if (descriptor >= 0) {
+    if (FILE* file = fdopen(descriptor, "w")) {
+      const bool written = std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
+      if (std::fclose(file) == 0 && written) {
+        throw std::runtime_error(fmt::format("{} could not be written ({}); its contents were saved as {}.",
+                                             failure.path(), failure.reason(), path));
+      }
+    }
+    std::remove(path.c_str());
+  }
+  fmt::print("{}", contents);
+  throw std::runtime_error(fmt::format("{} could not be written ({}), nor a file in its stead; its contents went to "
+                                       "standard output.",
+                                       failure.path(), failure.reason()));
+}
+
+void write_outputs(std::vector<output>& outputs, const document& results) {
+  std::optional<output_error> failure;
+  std::string contents;
+  for (output& one : outputs) {
+    one.file.write(one.render(results));
+    try {
+      one.file.commit();
+    } catch (const output_error& error) {  // the other outputs still get their turn
+      failure = error;
+      contents = one.file.contents();
+    }
+  }
+  if (failure) rescue(*failure, contents);
+}
+
+struct job {
+  const experiment* what;
+  experiment_request request;
+};
+
+/// Everything that can be wrong with the command line is found here, before anything is measured.
+std::vector<job> plan(const run_options& options) {
+  std::vector<const experiment*> experiments;
+  std::vector<axis> axes;
+  for (const std::string& name : options.experiments) {
+    experiments.push_back(&find_experiment(name));
+    for (axis& a : experiments.back()->axes()) axes.push_back(std::move(a));
+  }
+  axis_choice choice;
+  for (const std::string& text : options.axes) parse_axis(text, axes, choice);
+
+  std::vector<device_description> devices;
+  for (const std::string& id : options.devices) devices.push_back(find_device(id));
+  if (devices.empty()) devices.push_back(all_devices().front());
+
+  std::vector<job> jobs;
+  for (const experiment* one : experiments) {
+    const auto kinds = one->devices();
+    for (const device_description& device : devices) {
+      if (std::find(kinds.begin(), kinds.end(), device.kind) == kinds.end()) {
+        throw usage_error(fmt::format("The experiment {} does not run on {} devices, such as {}.", one->name(),
+                                      to_string(device.kind), device.id));
+      }
+      jobs.push_back({one, {device, choice, options.quick, options.samples}});
+      one->check(jobs.back().request);
+    }
+  }
+  return jobs;
+}
+
+std::vector<device_description> devices_of(const std::vector<job>& jobs) {
+  std::vector<device_description> devices;
+  for (const job& one : jobs) {
+    const auto same = [&](const device_description& device) { return device.id == one.request.device.id; };
+    if (std::none_of(devices.begin(), devices.end(), same)) devices.push_back(one.request.device);
+  }
+  return devices;
+}
+
+}  // namespace
+
+exit_code run_run(const console_options& console, const run_options& options) {
+  const std::vector<job> jobs = plan(options);
+  std::vector<output> outputs = open_outputs(options);
+  const auto devices = devices_of(jobs);
+
+  document results;
+  results.context = begin_context(options.command, devices);
+  bool failed = false;
+  std::string thrown;
+  for (size_t i = 0; i < jobs.size() && !interrupted() && thrown.empty(); ++i) {
+    const job& one = jobs[i];
+    progress_display progress(console, one.what->name());
+    experiment_sink sink;
+    sink.interrupted = interrupted;
+    sink.progress = [&](double fraction, const std::string& what) {
+      progress.update((static_cast<double>(i) + fraction) / static_cast<double>(jobs.size()), what);
+    };
+    sink.add = [&](row entry, bool claims_correctness) {
+      failed = failed || (entry.status == row_status::failed && claims_correctness);
+      results.rows.push_back(std::move(entry));
+    };
+    try {
+      one.what->run(one.request, sink);
+    } catch (const std::exception& failure) {  // keep what was measured
+      thrown = failure.what();
+    }
+  }
+  const bool complete = !interrupted() && thrown.empty();
+  end_context(results.context, devices, complete);
+
+  const bool stdout_taken =
+      std::any_of(outputs.begin(), outputs.end(), [](const output& one) { return one.file.is_stdout(); });
+  if (!stdout_taken) {
+    fmt::print("{}", to_table(results, console.color_data));
+    const std::string words = answer(results);
+    if (!words.empty()) fmt::print("\n{}\n", words);
+    std::fflush(stdout);
+  }
+  write_outputs(outputs, results);
+  for (const output& one : outputs) {
+    if (!one.file.is_stdout()) say(console, fmt::format("Wrote {}.", one.file.path()));
+  }
+  if (!thrown.empty()) throw std::runtime_error(thrown);
+  if (interrupted()) {
+    say(console, "Interrupted: the finished rows were kept, marked incomplete.");
+    return exit_code::failed;
+  }
+  if (failed) say(console, "Some rows failed; their reasons stand in the table.");
+  return failed ? exit_code::failed : exit_code::done;
+}
+
+}  // namespace gpusync::tool

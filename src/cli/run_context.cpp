@@ -1,0 +1,88 @@
+#include "cli/run_context.hpp"
+
+#include <fmt/chrono.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "git_state.hpp"
+#include <gpusync/core/version.hpp>
+
+namespace gpusync::tool {
+
+namespace {
+
+std::string now_in_words() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}",
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+json known(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+
+json known(double value) { return value > 0 ? json(value) : json(nullptr); }
+
+json to_json(const device_state& state) {
+  json processes = nullptr;
+  if (state.other_processes_known) processes = state.other_processes;
+  return {{"sm_clock_mhz", known(state.sm_clock_mhz)},
+          {"memory_clock_mhz", known(state.memory_clock_mhz)},
+          {"temperature_celsius", known(state.temperature_celsius)},
+          {"other_processes", processes}};
+}
+
+json host_in_words() {
+  std::array<char, 256> name{};
+  (void)gethostname(name.data(), name.size() - 1);
+  utsname system{};
+  (void)uname(&system);
+  return {{"name", known(std::string(name.data()))},
+          {"system", std::string(system.sysname) + " " + system.release},
+          {"architecture", system.machine},
+          {"processor", find_device("host").name},
+          {"cores", std::thread::hardware_concurrency()}};
+}
+
+}  // namespace
+
+json to_json(const device_description& device) {
+  json facts = json::object();
+  for (const device_fact& fact : device.facts) {
+    std::visit([&](const auto& value) { facts[fact.name] = value; }, fact.value);
+  }
+  return {{"id", device.id},
+          {"kind", std::string(to_string(device.kind))},
+          {"name", device.name},
+          {"uuid", known(device.uuid)},
+          {"driver", known(device.driver)},
+          {"runtime", known(device.runtime)},
+          {"compute_units", device.compute_units},
+          {"facts", std::move(facts)}};
+}
+
+json begin_context(const std::vector<std::string>& command, const std::vector<device_description>& devices) {
+  json list = json::array();
+  for (const device_description& device : devices) {
+    json entry = to_json(device);
+    entry["state_before"] = to_json(state_of(device));
+    entry["state_after"] = nullptr;
+    list.push_back(std::move(entry));
+  }
+  return {{"complete", false},
+          {"tool", {{"name", "gpusync"}, {"version", GPUSYNC_VERSION_STRING}, {"git", GPUSYNC_GIT_STATE}}},
+          {"command", command},
+          {"started", now_in_words()},
+          {"finished", nullptr},
+          {"host", host_in_words()},
+          {"devices", std::move(list)}};
+}
+
+void end_context(json& context, const std::vector<device_description>& devices, bool complete) {
+  context["complete"] = complete;
+  context["finished"] = now_in_words();
+  for (size_t i = 0; i < devices.size(); ++i) context["devices"][i]["state_after"] = to_json(state_of(devices[i]));
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,30 @@
+#include "results/cells.hpp"
+
+#include <fmt/format.h>
+
+#include "results/text.hpp"
+
+namespace gpusync::tool {
+
+row_cells cells_of(const row& entry, const row* fastest) {
+  row_cells cells;
+  cells.method = entry.method;
+  const metric* measured = headline_metric(entry);
+  if (measured != nullptr && measured->value) {
+    cells.value = figure(*measured->value) + (measured->unit.empty() ? "" : " " + measured->unit);
+    if (const auto spread = half_interquartile_range(*measured)) cells.spread = figure(*spread);
+    cells.samples = fmt::format("{}", measured->n);
+    if (is_floor(entry)) {
+      cells.ratio = "floor";
+    } else if (fastest != nullptr && is_contender(entry)) {
+      cells.ratio = ratio(*measured->value / *headline_value(*fastest));
+    }
+  }
+  cells.verified = !entry.verified ? "-" : *entry.verified ? "yes" : "WRONG";
+  if (entry.status != row_status::ok) {
+    cells.remark = fmt::format("{}: {}", to_string(entry.status), entry.reason.value_or("no reason given"));
+  }
+  return cells;
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,110 @@
+#include "results/context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "results/text.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+using facts = std::vector<std::pair<std::string, std::string>>;
+
+std::string label_of(const std::string& key) {
+  std::string label = key;
+  std::ranges::replace(label, '_', ' ');
+  if (!label.empty()) label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
+  return label;
+}
+
+std::string value_in_words(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_float()) return figure(value.get<double>());
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::string list_in_words(const std::string& key, const json& list) {
+  std::string joined;
+  for (const json& element : list) {
+    if (!joined.empty()) joined += key == "command" ? " " : ", ";
+    joined += value_in_words(element);
+  }
+  return joined.empty() ? "none" : joined;
+}
+
+void append_facts(const std::string& prefix, const json& object, facts& into) {
+  for (const auto& item : object.items()) {
+    const std::string label = label_of(prefix.empty() ? item.key() : prefix + " " + item.key());
+    const json& value = item.value();
+    if (value.is_null()) continue;
+    if (value.is_object()) {
+      append_facts(item.key() == "facts" ? prefix : label, value, into);
+    } else if (value.is_array()) {
+      into.emplace_back(label, list_in_words(item.key(), value));
+    } else {
+      into.emplace_back(label, value_in_words(value));
+    }
+  }
+}
+
+bool holds_objects(const json& value) {
+  return value.is_array() && !value.empty() &&
+         std::ranges::all_of(value, [](const json& element) { return element.is_object(); });
+}
+
+const std::string* string_member(const json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get_ptr<const std::string*>() : nullptr;
+}
+
+}  // namespace
+
+std::vector<context_section> context_in_words(const document& results) {
+  context_section run{"Run", {}};
+  std::vector<context_section> nested;
+  for (const auto& item : results.context.items()) {
+    const json& value = item.value();
+    if (value.is_object()) {
+      nested.push_back({label_of(item.key()), {}});
+      append_facts("", value, nested.back().facts);
+    } else if (holds_objects(value)) {
+      for (const json& element : value) {
+        const std::string* id = string_member(element, "id");
+        nested.push_back({id != nullptr ? "Device " + *id : label_of(item.key()), {}});
+        append_facts("", element, nested.back().facts);
+      }
+    } else {
+      append_facts("", json::object({{item.key(), value}}), run.facts);
+    }
+  }
+  nested.insert(nested.begin(), std::move(run));
+  std::erase_if(nested, [](const context_section& section) { return section.facts.empty(); });
+  return nested;
+}
+
+std::string device_title(const document& results, const std::string& id) {
+  const auto devices = results.context.find("devices");
+  if (devices == results.context.end() || !devices->is_array()) return printable(id);
+  const std::string* name = nullptr;
+  for (const json& device : *devices) {
+    const std::string* device_id = string_member(device, "id");
+    if (device_id != nullptr && *device_id == id) name = string_member(device, "name");
+  }
+  if (name == nullptr || name->empty()) return printable(id);
+  const auto namesakes = std::ranges::count_if(*devices, [&](const json& device) {
+    const std::string* other = string_member(device, "name");
+    return other != nullptr && *other == *name;
+  });
+  return namesakes > 1 ? fmt::format("{} ({})", printable(*name), printable(id)) : printable(*name);
+}
+
+bool is_incomplete(const document& results) {
+  const auto complete = results.context.find("complete");
+  return complete != results.context.end() && complete->is_boolean() && !complete->get<bool>();
+}
+
+}  // namespace gpusync::tool

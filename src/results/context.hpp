@@ -1,0 +1,29 @@
+// What a document's context says, in words. Readers take the context as it comes: any key may be missing.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/document.hpp"
+
+namespace gpusync::tool {
+
+/// Facts under one heading: {"Device cuda:0", {{"Name", "NVIDIA H200"}, …}}.
+struct context_section {
+  std::string title;
+  std::vector<std::pair<std::string, std::string>> facts;
+};
+
+/// Everything that the context holds, scalars first as "Run", then one section for each nested object and
+/// device. Null entries are left out.
+std::vector<context_section> context_in_words(const document& results);
+
+/// What to call a device: its name, with its id where another device of the document has the same name; its
+/// id if the context does not name it.
+std::string device_title(const document& results, const std::string& id);
+
+/// Whether the context says that the run was cut short.
+bool is_incomplete(const document& results);
+
+}  // namespace gpusync::tool

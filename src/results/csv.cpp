@@ -1,0 +1,101 @@
+#include "results/csv.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "results/text.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+using names = std::vector<std::string>;
+
+const names before_axes = {"experiment", "items", "device"};
+const names after_metrics = {"verified", "verification", "clock_mhz", "status", "reason"};
+const names metric_parts = {"value", "unit", "n", "q1", "median", "q3", "stddev", "stop"};
+
+void add_once(names& list, const std::string& name) {
+  if (std::ranges::find(list, name) == list.end()) list.push_back(name);
+}
+
+std::string number(std::optional<double> value) {
+  return value && std::isfinite(*value) ? fmt::format("{}", *value) : "";
+}
+
+void append_field(std::string& line, const std::string& field) {
+  if (field.find_first_of(",\"\r\n") == std::string::npos) {
+    line += field;
+  } else {
+    line += '"';
+    for (const char c : field) line.append(c == '"' ? 2 : 1, c);
+    line += '"';
+  }
+}
+
+void append_line(std::string& text, const names& fields) {
+  for (size_t i = 0; i < fields.size(); ++i) {
+    if (i > 0) text += ',';
+    append_field(text, fields[i]);
+  }
+  text += "\r\n";
+}
+
+void append_metric(names& fields, const metric* measured) {
+  if (measured == nullptr) {
+    fields.insert(fields.end(), metric_parts.size(), "");
+    return;
+  }
+  fields.insert(fields.end(), {number(measured->value), measured->unit, fmt::format("{}", measured->n),
+                               number(measured->q1), number(measured->median), number(measured->q3),
+                               number(measured->stddev), measured->stop.value_or("")});
+}
+
+names header(const names& axes, const names& metrics) {
+  const auto taken = [&](const std::string& axis) {
+    const auto in = [&](const names& list) { return std::ranges::find(list, axis) != list.end(); };
+    return axis == "method" || in(before_axes) || in(after_metrics);
+  };
+  names fields = before_axes;
+  for (const std::string& axis : axes) fields.push_back(taken(axis) ? "axis_" + axis : axis);
+  fields.emplace_back("method");
+  for (const std::string& name : metrics) {
+    for (const std::string& part : metric_parts) fields.push_back(name + "_" + part);
+  }
+  fields.insert(fields.end(), after_metrics.begin(), after_metrics.end());
+  return fields;
+}
+
+names fields_of(const row& entry, const names& axes, const names& metrics) {
+  names fields = {entry.experiment, fmt::format("{}", fmt::join(entry.items, " ")), entry.device};
+  for (const std::string& name : axes) {
+    const auto found = std::ranges::find(entry.axes, name, [](const auto& axis) { return axis.first; });
+    fields.push_back(found == entry.axes.end() ? "" : to_string(found->second));
+  }
+  fields.push_back(entry.method);
+  for (const std::string& name : metrics) append_metric(fields, entry.find_metric(name));
+  fields.emplace_back(!entry.verified ? "" : *entry.verified ? "true" : "false");
+  fields.push_back(entry.verification.value_or(""));
+  fields.push_back(number(entry.clock_mhz));
+  fields.emplace_back(to_string(entry.status));
+  fields.push_back(entry.reason.value_or(""));
+  return fields;
+}
+
+}  // namespace
+
+std::string to_csv(const document& results) {
+  names axes;
+  names metrics;
+  for (const row& entry : results.rows) {
+    for (const auto& axis : entry.axes) add_once(axes, axis.first);
+    for (const auto& measured : entry.metrics) add_once(metrics, measured.first);
+  }
+  std::string text;
+  append_line(text, header(axes, metrics));
+  for (const row& entry : results.rows) append_line(text, fields_of(entry, axes, metrics));
+  return text;
+}
+
+}  // namespace gpusync::tool

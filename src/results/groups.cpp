@@ -1,0 +1,97 @@
+#include "results/groups.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "results/text.hpp"
+
+namespace gpusync::tool {
+
+std::vector<row_group> group_rows(const document& results) {
+  std::vector<row_group> groups;
+  using key = std::tuple<std::string, std::string, std::vector<std::pair<std::string, axis_value>>>;
+  std::map<key, size_t> index_of;
+  for (const row& entry : results.rows) {
+    const auto [found, added] =
+        index_of.try_emplace(key{entry.experiment, entry.device, entry.axes}, groups.size());
+    if (added) groups.push_back({entry.experiment, entry.device, entry.axes, {}});
+    groups[found->second].rows.push_back(&entry);
+  }
+  return groups;
+}
+
+const metric* headline_metric(const row& entry) {
+  if (const metric* step_time = entry.find_metric("step_time")) return step_time;
+  return entry.metrics.empty() ? nullptr : &entry.metrics.front().second;
+}
+
+std::optional<double> headline_value(const row& entry) {
+  const metric* measured = headline_metric(entry);
+  return measured == nullptr ? std::nullopt : measured->value;
+}
+
+bool is_floor(const row& entry) {
+  return entry.method == "no-barrier";
+}
+
+bool is_contender(const row& entry) {
+  return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) &&
+         headline_value(entry);
+}
+
+std::vector<const row*> by_figure(const row_group& group) {
+  std::vector<const row*> sorted = group.rows;
+  const auto rank = [](const row* entry) {
+    return headline_value(*entry) ? 0 : static_cast<int>(entry->status) + 1;
+  };
+  std::ranges::stable_sort(sorted, [&](const row* a, const row* b) {
+    return std::pair(rank(a), headline_value(*a).value_or(0)) <
+           std::pair(rank(b), headline_value(*b).value_or(0));
+  });
+  return sorted;
+}
+
+const row* fastest_contender(const row_group& group) {
+  const row* fastest = nullptr;
+  for (const row* entry : group.rows) {
+    if (!is_contender(*entry)) continue;
+    if (fastest == nullptr || *headline_value(*entry) < *headline_value(*fastest)) fastest = entry;
+  }
+  return fastest;
+}
+
+std::string axes_in_words(const std::vector<std::pair<std::string, axis_value>>& axes) {
+  const auto count = [](int64_t number, const char* noun) {
+    return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+  };
+  const auto blocks = axis_number(axes, "blocks");
+  const auto threads = axis_number(axes, "threads");
+  std::string words;
+  if (blocks) words = count(*blocks, "block");
+  if (threads) words += (blocks ? " of " : "") + count(*threads, "thread");
+  for (const auto& [name, value] : axes) {
+    if ((name == "blocks" && blocks) || (name == "threads" && threads)) continue;
+    if (!words.empty()) words += ", ";
+    const auto* number = std::get_if<int64_t>(&value);
+    if (name == "stores" && number != nullptr) {
+      words += *number != 0 ? "stores in flight" : "no stores in flight";
+    } else {
+      words += fmt::format("{} {}", printable(name, 60), printable(to_string(value), 60));
+    }
+  }
+  return words;
+}
+
+std::optional<int64_t> axis_number(const std::vector<std::pair<std::string, axis_value>>& axes,
+                                   const std::string& name) {
+  for (const auto& [axis, value] : axes) {
+    const auto* number = std::get_if<int64_t>(&value);
+    if (axis == name && number != nullptr) return *number;
+  }
+  return std::nullopt;
+}
+
+}  // namespace gpusync::tool

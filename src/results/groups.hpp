@@ -1,0 +1,51 @@
+// Rows that answer the same question: the same experiment on the same device with the same axes, one row per
+// method.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/document.hpp"
+
+namespace gpusync::tool {
+
+/// Rows to compare with one another. The rows belong to the document, which must outlive the group.
+struct row_group {
+  std::string experiment;
+  std::string device;
+  std::vector<std::pair<std::string, axis_value>> axes;
+  std::vector<const row*> rows;
+};
+
+/// The document's rows in groups, in the order in which each group first appears.
+std::vector<row_group> group_rows(const document& results);
+
+/// The metric that methods are compared by: "step_time", or else the row's first; null if the row has none.
+const metric* headline_metric(const row& entry);
+
+/// The figure of that metric; empty if it was not measured.
+std::optional<double> headline_value(const row& entry);
+
+/// Whether the row is the floor: the work alone, without any waiting. It is no way to wait, so it never wins.
+bool is_floor(const row& entry);
+
+/// Whether the row may win: measured, its result verified, its status ok, and not the floor.
+bool is_contender(const row& entry);
+
+/// The group's rows as a table shows them: those with a figure by rising figure, then failed rows, then
+/// skipped ones.
+std::vector<const row*> by_figure(const row_group& group);
+
+/// The group's fastest contender; null if there is none.
+const row* fastest_contender(const row_group& group);
+
+/// The axes in words: "132 blocks of 256 threads, stores in flight"; other axes as "elements 65536".
+std::string axes_in_words(const std::vector<std::pair<std::string, axis_value>>& axes);
+
+/// The axis `name` as a number; empty if it is missing or a word.
+std::optional<int64_t> axis_number(const std::vector<std::pair<std::string, axis_value>>& axes,
+                                   const std::string& name);
+
+}  // namespace gpusync::tool

@@ -1,0 +1,331 @@
+#include "results/json.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "embedded/results_schema_json.hpp"
+#include "results/text.hpp"
+#include "usage_error.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+constexpr size_t largest_file = size_t{1} << 30;
+constexpr int deepest_nesting = 64;  // a bound on recursion when values are copied and written
+
+json number_or_null(std::optional<double> value) {
+  return value && std::isfinite(*value) ? json(*value) : json(nullptr);
+}
+
+template <class T>
+json value_or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json(nullptr);
+}
+
+json metric_to_json(const metric& measured) {
+  json samples = nullptr;
+  if (measured.samples) {
+    samples = json::array();
+    for (const double sample : *measured.samples) samples.push_back(number_or_null(sample));
+  }
+  return {{"value", number_or_null(measured.value)},
+          {"unit", measured.unit},
+          {"n", measured.n},
+          {"q1", number_or_null(measured.q1)},
+          {"median", number_or_null(measured.median)},
+          {"q3", number_or_null(measured.q3)},
+          {"stddev", number_or_null(measured.stddev)},
+          {"samples", std::move(samples)},
+          {"stop", value_or_null(measured.stop)}};
+}
+
+json row_to_json(const row& entry) {
+  json axes = json::object();
+  for (const auto& [name, value] : entry.axes) {
+    axes[name] = std::visit([](const auto& v) { return json(v); }, value);
+  }
+  json metrics = json::object();
+  for (const auto& [name, measured] : entry.metrics) metrics[name] = metric_to_json(measured);
+  json result = json::object();
+  result["experiment"] = entry.experiment;
+  result["items"] = entry.items;
+  result["device"] = entry.device;
+  result["axes"] = std::move(axes);
+  result["method"] = entry.method;
+  result["metrics"] = std::move(metrics);
+  result["verified"] = value_or_null(entry.verified);
+  result["verification"] = value_or_null(entry.verification);
+  result["clock_mhz"] = number_or_null(entry.clock_mhz);
+  result["status"] = to_string(entry.status);
+  result["reason"] = value_or_null(entry.reason);
+  return result;
+}
+
+std::string type_in_words(const json& value) {
+  switch (value.type()) {
+    case json::value_t::null:
+      return "null";
+    case json::value_t::object:
+      return "an object";
+    case json::value_t::array:
+      return "an array";
+    case json::value_t::string:
+      return "a string";
+    case json::value_t::boolean:
+      return value.get<bool>() ? "true" : "false";
+    case json::value_t::number_float:
+      return fmt::format("the number {}", value.get<double>());
+    case json::value_t::number_integer:
+      return fmt::format("the number {}", value.get<int64_t>());
+    case json::value_t::number_unsigned:
+      return fmt::format("the number {}", value.get<uint64_t>());
+    default:
+      return "of an unknown type";
+  }
+}
+
+/// A value and where in which file it stands, for messages. Conversions throw usage_error.
+class place {
+ public:
+  place(const json* value, std::string file, std::string path)
+      : value_(value), file_(std::move(file)), path_(std::move(path)) {}
+
+  bool empty() const { return value_ == nullptr || value_->is_null(); }
+  const json& value() const { return *value_; }
+
+  [[noreturn]] void fail(const std::string& allowed) const {
+    throw usage_error(fmt::format("'{}': {} is {}; it must be {}", printable(file_), path_,
+                                  value_ == nullptr ? "missing" : type_in_words(*value_), allowed));
+  }
+
+  place member(const std::string& key) const {
+    const auto found = value_->find(key);
+    std::string path = path_.empty() ? printable(key, 60) : path_ + "." + printable(key, 60);
+    return {found == value_->end() ? nullptr : &*found, file_, std::move(path)};
+  }
+
+  template <class Visit>
+  void each_member(Visit visit) const {
+    if (empty()) return;
+    if (!value_->is_object()) fail("an object");
+    for (const auto& item : value_->items()) visit(item.key(), member(item.key()));
+  }
+
+  template <class Visit>
+  void each_element(const std::string& allowed, Visit visit) const {
+    if (empty()) return;
+    if (!value_->is_array()) fail(allowed);
+    for (size_t i = 0; i < value_->size(); ++i)
+      visit(place{&(*value_)[i], file_, fmt::format("{}[{}]", path_, i)});
+  }
+
+  std::string string() const {
+    if (value_ == nullptr || !value_->is_string()) fail("a string");
+    return value_->get<std::string>();
+  }
+
+  std::optional<std::string> string_or_null() const {
+    if (empty()) return std::nullopt;
+    if (!value_->is_string()) fail("a string or null");
+    return value_->get<std::string>();
+  }
+
+  std::optional<double> number_or_null() const {
+    if (empty()) return std::nullopt;
+    if (!value_->is_number()) fail("a number or null");
+    return value_->get<double>();
+  }
+
+  std::optional<bool> bool_or_null() const {
+    if (empty()) return std::nullopt;
+    if (!value_->is_boolean()) fail("true, false or null");
+    return value_->get<bool>();
+  }
+
+  uint64_t count() const {
+    if (empty()) return 0;
+    // A value made in memory may hold a count as a signed integer.
+    if (!value_->is_number_integer() || (!value_->is_number_unsigned() && value_->get<int64_t>() < 0)) {
+      fail("an integer from 0 on");
+    }
+    return value_->get<uint64_t>();
+  }
+
+  axis_value axis() const {
+    constexpr const char* allowed = "an integer of 64 bits or a string";
+    if (value_->is_string()) return value_->get<std::string>();
+    if (!value_->is_number_integer()) fail(allowed);
+    if (value_->is_number_unsigned() && value_->get<uint64_t>() > uint64_t{INT64_MAX}) fail(allowed);
+    return value_->get<int64_t>();
+  }
+
+  row_status status() const {
+    const std::string word = value_ != nullptr && value_->is_string() ? value_->get<std::string>() : "";
+    for (const row_status known : {row_status::ok, row_status::failed, row_status::skipped}) {
+      if (word == to_string(known)) return known;
+    }
+    if (word.empty()) fail(R"("ok", "failed" or "skipped")");
+    throw usage_error(fmt::format(R"('{}': {} is "{}"; it must be "ok", "failed" or "skipped")",
+                                  printable(file_), path_, printable(word, 60)));
+  }
+
+ private:
+  const json* value_;
+  std::string file_;
+  std::string path_;
+};
+
+metric read_metric(const place& at) {
+  if (at.empty() || !at.value().is_object()) at.fail("an object");
+  metric measured;
+  measured.value = at.member("value").number_or_null();
+  measured.unit = at.member("unit").string();
+  measured.n = at.member("n").count();
+  measured.q1 = at.member("q1").number_or_null();
+  measured.median = at.member("median").number_or_null();
+  measured.q3 = at.member("q3").number_or_null();
+  measured.stddev = at.member("stddev").number_or_null();
+  measured.stop = at.member("stop").string_or_null();
+  if (const place samples = at.member("samples"); !samples.empty()) {
+    measured.samples.emplace();
+    samples.each_element("an array of numbers or null", [&](const place& sample) {
+      measured.samples->push_back(sample.number_or_null().value_or(std::nan("")));
+    });
+  }
+  return measured;
+}
+
+row read_row(const place& at) {
+  if (!at.value().is_object()) at.fail("an object");
+  row entry;
+  entry.experiment = at.member("experiment").string();
+  at.member("items").each_element("an array of strings",
+                                  [&](const place& item) { entry.items.push_back(item.string()); });
+  entry.device = at.member("device").string();
+  at.member("axes").each_member(
+      [&](const std::string& name, const place& value) { entry.axes.emplace_back(name, value.axis()); });
+  entry.method = at.member("method").string();
+  at.member("metrics").each_member([&](const std::string& name, const place& value) {
+    entry.metrics.emplace_back(name, read_metric(value));
+  });
+  entry.verified = at.member("verified").bool_or_null();
+  entry.verification = at.member("verification").string_or_null();
+  entry.clock_mhz = at.member("clock_mhz").number_or_null();
+  entry.status = at.member("status").status();
+  entry.reason = at.member("reason").string_or_null();
+  return entry;
+}
+
+void check_schema(const json& value, const std::string& name) {
+  const auto no_document = [&](const std::string& why) {
+    throw usage_error(fmt::format("'{}' is not a gpusync result document: {}; expected \"schema\": \"{}\"",
+                                  printable(name), why, results_schema));
+  };
+  if (!value.is_object()) no_document(fmt::format("it is {}, not an object", type_in_words(value)));
+  const auto schema = value.find("schema");
+  if (schema == value.end()) no_document("it has no key \"schema\"");
+  if (!schema->is_string()) no_document(fmt::format("its \"schema\" is {}", type_in_words(*schema)));
+  const auto& found = schema->get_ref<const std::string&>();
+  if (found == results_schema) return;
+  if (!found.starts_with("gpusync-results/")) {
+    no_document(fmt::format("its \"schema\" is \"{}\"", printable(found, 60)));
+  }
+  throw usage_error(fmt::format("'{}' has the schema \"{}\"; this version of gpusync reads \"{}\"",
+                                printable(name), printable(found, 60), results_schema));
+}
+
+std::string line_and_column(std::string_view text, size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const size_t column = before.size() - (before.rfind('\n') + 1) + 1;  // npos + 1 is 0
+  return fmt::format("line {}, column {} (byte {})", line, column, before.size());
+}
+
+}  // namespace
+
+json to_json(const document& results) {
+  json rows = json::array();
+  for (const row& entry : results.rows) rows.push_back(row_to_json(entry));
+  json document = json::object();
+  document["schema"] = results_schema;
+  document["context"] = results.context;
+  document["rows"] = std::move(rows);
+  return document;
+}
+
+std::string to_json_text(const document& results) {
+  return to_json(results).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+document from_json(const json& value, const std::string& name) {
+  check_schema(value, name);
+  const place root{&value, name, ""};
+  document results;
+  if (const place context = root.member("context"); !context.empty()) {
+    if (!context.value().is_object()) context.fail("an object");
+    (void)context.member("complete").bool_or_null();
+    results.context = context.value();
+  }
+  const place rows = root.member("rows");
+  if (rows.empty()) rows.fail("an array of rows");
+  rows.each_element("an array of rows", [&](const place& entry) { results.rows.push_back(read_row(entry)); });
+  return results;
+}
+
+document parse_document(std::string_view text, const std::string& name) {
+  if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
+    throw usage_error(fmt::format("'{}' is empty; expected a result document (schema \"{}\")",
+                                  printable(name), results_schema));
+  }
+  const auto bound_depth = [&](int depth, json::parse_event_t, json&) {
+    if (depth <= deepest_nesting) return true;
+    throw usage_error(
+        fmt::format("'{}' is not a gpusync result document: its JSON is nested more than {} levels deep",
+                    printable(name), deepest_nesting));
+  };
+  try {
+    return from_json(json::parse(text, bound_depth), name);
+  } catch (const json::parse_error& error) {
+    if (error.byte > text.size()) {
+      throw usage_error(
+          fmt::format("'{}' is truncated: its JSON ends unfinished at {}; expected a result document",
+                      printable(name), line_and_column(text, error.byte)));
+    }
+    throw usage_error(fmt::format("'{}' is not JSON: it cannot be read beyond {}; expected a result document",
+                                  printable(name), line_and_column(text, error.byte)));
+  } catch (const json::exception& error) {
+    throw usage_error(
+        fmt::format("'{}' is not a gpusync result document: {}", printable(name), error.what()));
+  }
+}
+
+document read_document(const std::string& path) {
+  const auto unreadable = [&](int error) {
+    throw usage_error(fmt::format("cannot read '{}': {}; expected the file of a result document",
+                                  printable(path), std::strerror(error)));
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
+  if (file == nullptr) unreadable(errno);
+  std::string text;
+  char buffer[1 << 16];
+  while (const size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
+    text.append(buffer, count);
+    if (text.size() > largest_file) {
+      throw usage_error(
+          fmt::format("'{}' is larger than 1 GiB, which no result document is", printable(path)));
+    }
+  }
+  if (std::ferror(file.get()) != 0) unreadable(errno);
+  return parse_document(text, path);
+}
+
+std::string_view results_json_schema() {
+  return embedded::results_schema_json;
+}
+
+}  // namespace gpusync::tool

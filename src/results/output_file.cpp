@@ -1,0 +1,156 @@
+#include "results/output_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "results/text.hpp"
+#include "usage_error.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse(const std::string& path, const std::string& reason) {
+  throw usage_error(
+      fmt::format("cannot write '{}': {}; give a file in an existing, writable folder, or - for standard "
+                  "output",
+                  printable(path), reason));
+}
+
+std::string folder_of(const std::string& path) {
+  const std::string folder = fs::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
+/// Where `path` leads if it is a symbolic link, even to a file that does not exist yet.
+std::string follow_links(const std::string& path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  fs::path target = path;
+  std::error_code error;
+  for (int i = 0; i < most_links && fs::is_symlink(target, error); ++i) {
+    target = target.parent_path() / fs::read_symlink(target, error);
+    if (error) refuse(path, error.message());
+  }
+  if (fs::is_symlink(target, error)) refuse(path, std::strerror(ELOOP));
+  return target.string();
+}
+
+/// Flushes to the disk what can be: pipes and some file systems have nothing to flush.
+bool flushed(int descriptor) {
+  return ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+}
+
+void flush_folder(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  (void)flushed(descriptor);  // the file itself is on the disk
+  ::close(descriptor);
+}
+
+}  // namespace
+
+output_error::output_error(const std::string& path, const std::string& reason)
+    : std::runtime_error(fmt::format("cannot write '{}': {}", printable(path), reason)),
+      path_(path),
+      reason_(reason) {}
+
+output_file::output_file(std::string path) : path_(std::move(path)) {
+  if (path_.empty()) refuse(path_, "the name is empty");
+  if (path_.find('\0') != std::string::npos) refuse(path_, "the name contains a zero byte");
+  if (path_ == "-" || path_ == "/dev/stdout") return;
+  if (path_.back() == '/') refuse(path_, "it names a folder");
+  target_ = follow_links(path_);
+
+  struct stat existing {};
+  if (::stat(target_.c_str(), &existing) != 0) {
+    if (errno == ENOENT && !fs::exists(folder_of(target_))) {
+      refuse(path_, fmt::format("the folder '{}' does not exist", printable(folder_of(target_))));
+    }
+    if (errno != ENOENT) refuse(path_, std::strerror(errno));
+    open_temporary();
+    return;
+  }
+  if (S_ISDIR(existing.st_mode)) refuse(path_, "it is a folder");
+  if (::access(target_.c_str(), W_OK) != 0) refuse(path_, std::strerror(errno));
+  if (!S_ISREG(existing.st_mode)) {
+    descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) refuse(path_, std::strerror(errno));
+    return;
+  }
+  open_temporary();
+  (void)::fchmod(descriptor_, existing.st_mode & 0777);
+}
+
+output_file::output_file(output_file&& other) noexcept
+    : path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      temporary_(std::exchange(other.temporary_, {})),
+      contents_(std::move(other.contents_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+output_file::~output_file() {
+  discard();
+}
+
+void output_file::open_temporary() {
+  static std::atomic<unsigned> count = 0;
+  do {  // a name that an earlier process with this id left behind is passed over
+    temporary_ = fmt::format("{}/.gpusync-{}-{}.tmp", folder_of(target_), ::getpid(), count++);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) {
+    temporary_.clear();
+    refuse(path_, fmt::format("in the folder '{}': {}", printable(folder_of(target_)), std::strerror(errno)));
+  }
+}
+
+void output_file::commit() {
+  if (is_stdout()) {
+    if (std::fwrite(contents_.data(), 1, contents_.size(), stdout) != contents_.size() ||
+        std::fflush(stdout) != 0) {
+      throw output_error("standard output", std::strerror(errno));
+    }
+    return;
+  }
+  write_all();
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    const int error = errno;
+    discard();
+    throw output_error(path_, std::strerror(error));
+  }
+  temporary_.clear();
+  flush_folder(folder_of(target_));
+}
+
+void output_file::write_all() {
+  const auto fail = [&](int error) {
+    discard();
+    throw output_error(path_, std::strerror(error));
+  };
+  for (size_t written = 0; written < contents_.size();) {
+    const ssize_t count = ::write(descriptor_, contents_.data() + written, contents_.size() - written);
+    if (count < 0 && errno != EINTR) fail(errno);
+    if (count > 0) written += static_cast<size_t>(count);
+  }
+  if (!flushed(descriptor_)) fail(errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
+}
+
+void output_file::discard() noexcept {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  temporary_.clear();
+}
+
+}  // namespace gpusync::tool

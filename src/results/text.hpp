@@ -1,0 +1,39 @@
+// Figures and names as people read them: shared by tables, markdown, verdicts, the report and error messages.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "results/document.hpp"
+
+namespace gpusync::tool {
+
+/// "ok", "failed" or "skipped".
+std::string_view to_string(row_status status);
+
+/// The value of an axis: "132".
+std::string to_string(const axis_value& value);
+
+/// A figure to three significant digits, never in scientific notation between 0.001 and 10 million: "1.20",
+/// "13.4".
+std::string figure(double value);
+
+/// A ratio: "1.07x", "2.9x", "12x".
+std::string ratio(double value);
+
+/// Half the distance between the quartiles, the spread to quote after "±"; empty if it was not measured.
+std::optional<double> half_interquartile_range(const metric& measured);
+
+/// `text` fit for a terminal or an error message: control characters become '?', and no more than `limit`
+/// bytes stay, cut between characters. A document comes from anywhere; its names must not move a cursor.
+std::string printable(std::string_view text, size_t limit = 200);
+
+/// Columns that `text` takes in a terminal, one for each code point.
+size_t display_width(std::string_view text);
+
+/// `parts` as one list in words: "a", "a and b", "a, b and c".
+std::string join_words(const std::vector<std::string>& parts);
+
+}  // namespace gpusync::tool

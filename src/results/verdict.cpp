@@ -1,0 +1,192 @@
+#include "results/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "results/context.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+using rows = std::vector<const row*>;
+
+constexpr size_t most_rivals = 3;
+
+/// What people compare a barrier with; named in a verdict even where other barriers are faster.
+constexpr const char* familiar_methods[] = {"cg", "graph", "relaunch"};
+
+std::string words(const row* entry) {
+  return method_in_words(printable(entry->method, 60));
+}
+
+std::string figure_with_unit(const row* entry) {
+  return figure(*headline_value(*entry)) + " " + printable(headline_metric(*entry)->unit, 20);
+}
+
+bool spreads_overlap(const row* fast, const row* slow) {
+  const metric* a = headline_metric(*fast);
+  const metric* b = headline_metric(*slow);
+  return a->q1 && a->q3 && b->q1 && b->q3 && *b->q1 <= *a->q3 && *a->q1 <= *b->q3;
+}
+
+std::string names_of(const row_group& group, bool (*chosen)(const row*)) {
+  std::vector<std::string> names;
+  for (const row* entry : group.rows) {
+    if (chosen(entry)) names.push_back(printable(entry->method, 60));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What did not take part, each part after a semicolon.
+std::string also_rans(const row_group& group) {
+  std::string text;
+  const auto add = [&](const char* title, const std::string& names) {
+    if (!names.empty()) text += fmt::format("; {}: {}", title, names);
+  };
+  add("wrong results",
+      names_of(group, [](const row* entry) { return entry->verified == false && !is_floor(*entry); }));
+  add("failed", names_of(group, [](const row* entry) {
+        return entry->status == row_status::failed && entry->verified != false;
+      }));
+  add("not verified", names_of(group, [](const row* entry) {
+        return entry->status == row_status::ok && !entry->verified && !is_floor(*entry);
+      }));
+  add("skipped", names_of(group, [](const row* entry) { return entry->status == row_status::skipped; }));
+  return text;
+}
+
+/// The slower contenders to name: the first, then the familiar ones, by rising figure.
+rows rivals_of(const rows& slower) {
+  rows chosen(slower.begin(), slower.begin() + std::min<ptrdiff_t>(1, std::ssize(slower)));
+  for (const char* method : familiar_methods) {
+    const auto found =
+        std::ranges::find_if(slower, [&](const row* entry) { return entry->method == method; });
+    const bool named = found == slower.end() || std::ranges::find(chosen, *found) != chosen.end();
+    if (!named && chosen.size() < most_rivals) chosen.push_back(*found);
+  }
+  std::ranges::sort(chosen, {}, [](const row* entry) { return *headline_value(*entry); });
+  return chosen;
+}
+
+std::string rivals_in_words(const rows& slower, const row* winner) {
+  std::string text;
+  for (const row* rival : rivals_of(slower)) {
+    text +=
+        fmt::format("{}{}{} {} ({})", text.empty() ? "; " : ", ", words(rival), text.empty() ? " takes" : "",
+                    figure_with_unit(rival), ratio(*headline_value(*rival) / *headline_value(*winner)));
+  }
+  return text;
+}
+
+std::string winner_in_words(const row* winner, const rows& equals) {
+  if (equals.empty()) {
+    return fmt::format("{} is the cheapest way to wait, {} a step", words(winner), figure_with_unit(winner));
+  }
+  std::vector<std::string> names;
+  std::vector<std::string> figures;
+  for (const row* entry : equals) {
+    names.push_back(words(entry));
+    figures.push_back(figure_with_unit(entry));
+  }
+  return fmt::format(
+      "{} is as fast as {}, {} a step against {} with overlapping quartiles; no way to wait is cheaper",
+      words(winner), join_words(names), figure_with_unit(winner), join_words(figures));
+}
+
+std::string work_alone(const row_group& group) {
+  const auto floor = std::ranges::find_if(group.rows, [](const row* entry) { return is_floor(*entry); });
+  if (floor == group.rows.end() || !headline_value(**floor)) return "";
+  return fmt::format(" (the work alone: {})", figure_with_unit(*floor));
+}
+
+verdict verdict_on(const document& results, const row_group& group) {
+  const std::string shape = axes_in_words(group.axes);
+  const std::string where = device_title(results, group.device) + (shape.empty() ? "" : ", " + shape);
+  verdict result{group.experiment, group.device, where, "", ""};
+  rows contenders;
+  for (const row* entry : by_figure(group)) {
+    if (is_contender(*entry)) contenders.push_back(entry);
+  }
+  if (contenders.empty()) {
+    result.text = fmt::format("{}: no method has verified results{}.", where, also_rans(group));
+    return result;
+  }
+  const row* winner = contenders.front();
+  rows equals;
+  rows slower;
+  for (const row* entry : contenders) {
+    if (entry != winner) (spreads_overlap(winner, entry) ? equals : slower).push_back(entry);
+  }
+  result.winner = winner->method;
+  result.text = fmt::format("{}: {}{}{}{}.", where, winner_in_words(winner, equals), work_alone(group),
+                            rivals_in_words(slower, winner), also_rans(group));
+  return result;
+}
+
+bool has_step_times(const row_group& group) {
+  return std::ranges::any_of(group.rows,
+                             [](const row* entry) { return entry->find_metric("step_time") != nullptr; });
+}
+
+/// What "largest shape" compares.
+std::tuple<double, int64_t, int64_t> size_of(const row_group& group) {
+  const int64_t blocks = axis_number(group.axes, "blocks").value_or(1);
+  const int64_t threads = axis_number(group.axes, "threads").value_or(1);
+  return {static_cast<double>(blocks) * static_cast<double>(threads), blocks,
+          axis_number(group.axes, "stores").value_or(0)};
+}
+
+}  // namespace
+
+std::vector<verdict> verdicts(const document& results) {
+  std::vector<verdict> found;
+  for (const row_group& group : group_rows(results)) {
+    if (has_step_times(group)) found.push_back(verdict_on(results, group));
+  }
+  return found;
+}
+
+std::vector<verdict> main_verdicts(const document& results) {
+  const std::vector<row_group> groups = group_rows(results);
+  std::vector<const row_group*> largest;  // one per experiment and device
+  for (const row_group& group : groups) {
+    if (!has_step_times(group)) continue;
+    const auto known = std::ranges::find_if(largest, [&](const row_group* other) {
+      return other->experiment == group.experiment && other->device == group.device;
+    });
+    if (known == largest.end()) {
+      largest.push_back(&group);
+    } else if (size_of(group) > size_of(**known)) {
+      *known = &group;
+    }
+  }
+  std::vector<verdict> found;
+  for (const row_group* group : largest) found.push_back(verdict_on(results, *group));
+  return found;
+}
+
+std::string answer(const document& results) {
+  const std::vector<verdict> found = main_verdicts(results);
+  return found.empty() ? "" : found.front().text;
+}
+
+std::string method_in_words(const std::string& method) {
+  static constexpr std::pair<const char*, const char*> known[] = {
+      {"launch-wait", "launching and waiting on the host"},
+      {"relaunch", "stream relaunch"},
+      {"graph", "a CUDA graph"},
+      {"graph-pdl", "a CUDA graph with programmatic launch"},
+      {"cooperative-relaunch", "cooperative relaunch"},
+      {"cg", "cooperative groups"},
+  };
+  for (const auto& [name, title] : known) {
+    if (method == name) return title;
+  }
+  return method;
+}
+
+}  // namespace gpusync::tool

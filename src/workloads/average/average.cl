@@ -1,0 +1,86 @@
+// Workload "average" in OpenCL C: says the same as average.hpp, which explains it. Behind gpusync's barrier text.
+
+#define AVERAGE_PERIOD 64u
+#define AVERAGE_CHECKED AVERAGE_PERIOD
+
+float average_input(uint element, uint step, uint which) {
+  uint h = element * 0x9e3779b9u ^ (step * 2 + which) * 0x85ebca6bu;
+  h ^= h >> 16;
+  h *= 0x7feb352du;
+  h ^= h >> 15;
+  return (float)(h >> 8) * (1.0f / 16777216.0f);
+}
+
+float average_value(uint element, uint step) {
+  return (average_input(element, step, 0) + average_input(element, step, 1)) * 0.5f;
+}
+
+/// A work-item's part in the work: its own element and the one that it checks.
+typedef struct {
+  uint elements;
+  uint own;
+  uint checked;
+} average_place;
+
+average_place average_place_of(bool crosses_groups) {
+  const uint groups = (uint)get_num_groups(0), group = (uint)get_group_id(0);
+  const uint items = (uint)get_local_size(0), item = (uint)get_local_id(0);
+  const uint next = crosses_groups ? (group + 1) % groups : group;
+  average_place place = {groups * items, group * items + item, next * items + item};
+  return place;
+}
+
+/// One step of either kind. `check`: the step before this one was a data step. Returns the number of wrong words found.
+/// Plain accesses to `values`: whether they are seen in time is the boundary's business, and what is measured.
+uint average_step(__global float* values, const average_place* place, uint step, bool data_step, bool check) {
+  if (!data_step) return average_value(place->own, step) > 2.0f ? 1u : 0u;  // never, which a compiler cannot know
+  uint wrong = 0;
+  if (check) {
+    const uint before = (step + AVERAGE_PERIOD - 1) % AVERAGE_PERIOD;
+    const float found = values[(before % 2) * place->elements + place->checked];
+    wrong = found == average_value(place->checked, before) ? 0u : 1u;
+  }
+  values[(step % 2) * place->elements + place->own] = average_value(place->own, step);
+  return wrong;
+}
+
+#if AVERAGE_BARRIER
+#define AVERAGE_CROSSES_GROUPS true
+#define AVERAGE_BOUNDARY() gpusync_sync(&grid)
+#else
+#define AVERAGE_CROSSES_GROUPS false
+#define AVERAGE_BOUNDARY()
+#endif
+
+/// All steps of one run. `steps` is a multiple of AVERAGE_PERIOD and at least 2 x AVERAGE_CHECKED.
+__kernel void average_persistent(__global uint* storage, __global float* values, __global uint* wrong_words, uint stores,
+                                 uint steps) {
+  if (GPUSYNC_TRIAL(storage)) return;
+#if AVERAGE_BARRIER
+  gpusync_barrier grid = gpusync_barrier_of(storage);
+#endif
+  const average_place place = average_place_of(AVERAGE_CROSSES_GROUPS);
+  const uint tail = steps - AVERAGE_CHECKED;
+  uint wrong = 0;
+  uint s = 0;
+  for (; s < AVERAGE_CHECKED; ++s) {
+    wrong += average_step(values, &place, s % AVERAGE_PERIOD, true, true);
+    AVERAGE_BOUNDARY();
+  }
+  for (; s < tail; ++s) {
+    wrong += average_step(values, &place, s % AVERAGE_PERIOD, stores != 0, stores != 0);
+    AVERAGE_BOUNDARY();
+  }
+  for (; s < steps; ++s) {
+    wrong += average_step(values, &place, s % AVERAGE_PERIOD, true, stores != 0 || s != tail);
+    AVERAGE_BOUNDARY();
+  }
+  if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);
+}
+
+/// One step; the end of the kernel is the boundary.
+__kernel void average_single(__global float* values, __global uint* wrong_words, uint step, uint data_step, uint check) {
+  const average_place place = average_place_of(true);
+  const uint wrong = average_step(values, &place, step, data_step != 0, check != 0);
+  if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);
+}
