@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "devices/device.hpp"
 #include <gpusync/opencl/device.hpp>
+#include "devices/device.hpp"
 
 namespace gpusync::tool {
 
@@ -79,7 +79,8 @@ device_description describe(const cl::Device& device, int index) {
       {"memory ordering", std::string(opencl::to_string(opencl::ordering_means_of(device)))},
   };
   cl_device_atomic_capabilities atomics = 0;
-  if (clGetDeviceInfo(device(), CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, sizeof(atomics), &atomics, nullptr) == CL_SUCCESS) {
+  if (clGetDeviceInfo(device(), CL_DEVICE_ATOMIC_MEMORY_CAPABILITIES, sizeof(atomics), &atomics, nullptr) ==
+      CL_SUCCESS) {
     result.facts.push_back({"atomics", atomics_in_words(atomics)});
   }
   const std::string relevant = relevant_extensions(extensions);
@@ -93,7 +94,8 @@ std::vector<device_description> discover(std::string& note) {
     for (const cl::Device& device : opencl::all_devices()) {
       found.push_back(describe(device, static_cast<int>(found.size())));
     }
-    if (found.empty()) note = "No OpenCL device: the loader knows no platform that has one (on Debian, pocl-opencl-icd).";
+    if (found.empty())
+      note = "No OpenCL device: the loader knows no platform that has one (on Debian, pocl-opencl-icd).";
   } catch (const cl::Error& failure) {
     note = fmt::format("OpenCL devices cannot be listed: {} failed with {} ({}).", failure.what(),
                        opencl::error_name(failure.err()), failure.err());

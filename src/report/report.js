@@ -238,7 +238,7 @@
       grid: {color: gridColor()},
       ticks: {color: gray()},
     };
-    if (logarithmic) options.ticks.callback = logarithmicTick;
+    if (logarithmic) Object.assign(options.ticks, {callback: logarithmicTick, autoSkip: false, maxRotation: 0});
     else options.beginAtZero = true;
     return options;
   }
@@ -324,13 +324,18 @@
     return controls;
   }
 
-  function addChart(container, group, methods) {
-    const values = group.entries.map(({figure: found}) => found.value).filter((value) => value > 0);
+  function spansDecades(groups) {
+    const values = groups.flatMap(({entries}) => entries.map((entry) => entry.figure.value)).filter((value) => value > 0);
+    const smallest = values.reduce((a, b) => Math.min(a, b), Infinity);
+    return values.some((value) => value > 10 * smallest);
+  }
+
+  function addChart(container, group, methods, logarithmic) {
     const state = {
       methods,
       choices: choicesOf(group.entries),
       chosen: 0,
-      logarithmic: values.length > 0 && Math.max(...values) > 20 * Math.min(...values),
+      logarithmic,
       canvas: element("canvas", {role: "img", "aria-label": `Chart: ${group.title}; the table holds the same figures`}),
       legend: element("div", {class: "legend"}),
     };
@@ -363,7 +368,9 @@
   document.querySelectorAll(".charts").forEach((container) => {
     const {results, device_titles: titles} = data[Number(container.dataset.document)];
     const methods = [...new Set(results.rows.map((row) => row.method))];
-    for (const group of chartGroups(results, titles)) addChart(container, group, methods);
+    const groups = chartGroups(results, titles);
+    const logarithmic = spansDecades(groups);
+    for (const group of groups) addChart(container, group, methods, logarithmic);
     if (!container.hasChildNodes()) container.append("No row has a figure to draw.");
   });
   dark.addEventListener("change", repaint);

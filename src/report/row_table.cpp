@@ -62,7 +62,7 @@ std::string metric_cells(const row& entry, const std::string& name) {
   if (measured == nullptr || !measured->value) return R"(<td class="number"></td><td class="number"></td>)";
   const auto spread = half_interquartile_range(*measured);
   return number_cell(measured->value, figure(*measured->value) + " " + measured->unit) +
-         number_cell(spread, spread ? "±" + figure(*spread) : "");
+         number_cell(spread, spread ? "±" + spread_figure(*spread) : "");
 }
 
 std::string class_of(const row& entry, const row* fastest) {
@@ -83,7 +83,8 @@ std::string row_html(const document& results, const experiment_rows& part, const
   html += fmt::format(R"(<th scope="row">{}</th>)", html_escaped(entry.method));
   for (const std::string& name : part.metrics) html += metric_cells(entry, name);
   html += value ? number_cell(static_cast<double>(headline->n), cells.samples) : number_cell({}, "");
-  const bool has_ratio = value && fastest != nullptr && (is_contender(entry) || is_floor(entry));
+  const bool has_ratio =
+      value && fastest != nullptr && (is_contender(entry) || is_floor(entry) || is_unordered(entry));
   html +=
       number_cell(has_ratio ? std::optional(*value / *headline_value(*fastest)) : std::nullopt, cells.ratio);
   html += text_cell(cells.verified, R"( class="verified")");
@@ -142,29 +143,31 @@ std::string problems_html(const document& results) {
   struct problem {
     const row* first;
     size_t count;
+    bool same_reason;
   };
   std::vector<problem> problems;
   for (const row& entry : results.rows) {
     if (entry.status == row_status::ok) continue;
-    const auto same = std::ranges::find_if(problems, [&](const problem& known) {
-      return known.first->device == entry.device && known.first->method == entry.method &&
-             known.first->status == entry.status && known.first->reason == entry.reason;
+    const auto known = std::ranges::find_if(problems, [&](const problem& other) {
+      return other.first->device == entry.device && other.first->method == entry.method &&
+             other.first->status == entry.status;
     });
-    if (same == problems.end()) {
-      problems.push_back({&entry, 1});
+    if (known == problems.end()) {
+      problems.push_back({&entry, 1, true});
     } else {
-      ++same->count;
+      ++known->count;
+      known->same_reason = known->same_reason && known->first->reason == entry.reason;
     }
   }
   std::string html;
-  for (const auto& [entry, count] : problems) {
+  for (const auto& [entry, count, same_reason] : problems) {
     const std::string shapes = count == 1 ? axes_in_words(entry->axes) : fmt::format("{} shapes", count);
-    html += fmt::format(R"(<li class="{0}"><span class="status">{0}</span> <b>{1}</b> on {2}{3}: {4}</li>)"
-                        "\n",
-                        to_string(entry->status), html_escaped(entry->method),
-                        html_escaped(device_title(results, entry->device)),
-                        shapes.empty() ? "" : ", " + html_escaped(shapes),
-                        html_escaped(entry->reason.value_or("no reason given")));
+    html += fmt::format(
+        R"(<li class="{0}"><span class="status">{0}</span> <b>{1}</b> on {2}{3}: {4}</li>)"
+        "\n",
+        to_string(entry->status), html_escaped(entry->method),
+        html_escaped(device_title(results, entry->device)), shapes.empty() ? "" : ", " + html_escaped(shapes),
+        (same_reason ? "" : "for example, ") + html_escaped(entry->reason.value_or("no reason given")));
   }
   return html.empty() ? "" : "<ul class=\"problems\">\n" + html + "</ul>\n";
 }

@@ -11,7 +11,7 @@ namespace gpusync::tool {
 /// spread, ratio to the fastest, verification, clock, status with reason. Cells carry data-value for sorting.
 std::string row_tables_html(const document& results);
 
-/// Failed and skipped rows as a list, those with the same device, method and reason as one entry; empty if
+/// Failed and skipped rows as a list, those with the same device, method and status as one entry; empty if
 /// all rows are ok.
 std::string problems_html(const document& results);
 

@@ -12,10 +12,12 @@ row_cells cells_of(const row& entry, const row* fastest) {
   const metric* measured = headline_metric(entry);
   if (measured != nullptr && measured->value) {
     cells.value = figure(*measured->value) + (measured->unit.empty() ? "" : " " + measured->unit);
-    if (const auto spread = half_interquartile_range(*measured)) cells.spread = figure(*spread);
+    if (const auto spread = half_interquartile_range(*measured)) cells.spread = spread_figure(*spread);
     cells.samples = fmt::format("{}", measured->n);
     if (is_floor(entry)) {
       cells.ratio = "floor";
+    } else if (is_unordered(entry)) {
+      cells.ratio = "unordered";
     } else if (fastest != nullptr && is_contender(entry)) {
       cells.ratio = ratio(*measured->value / *headline_value(*fastest));
     }

@@ -10,11 +10,10 @@ namespace gpusync::tool {
 /// A row's cells, as plain text; "" where there is nothing to show.
 struct row_cells {
   std::string method;
-  std::string value;    ///< "1.20 us"
-  std::string spread;   ///< half the interquartile range: "0.01"
-  std::string samples;  ///< "25"
-  std::string
-      ratio;  ///< to the fastest contender: "1.07x"; "floor" for the work alone; "" if the row may not win
+  std::string value;     ///< "1.20 us"
+  std::string spread;    ///< half the interquartile range: "0.01"
+  std::string samples;   ///< "25"
+  std::string ratio;     ///< to the fastest contender: "1.07x"; else "floor", "unordered" or ""
   std::string verified;  ///< "yes", "WRONG", or "-" where nothing was checked
   std::string remark;    ///< status and reason unless the status is ok: "failed: 12 of 100 values are wrong"
 };

@@ -12,9 +12,20 @@ namespace {
 
 using facts = std::vector<std::pair<std::string, std::string>>;
 
+/// A key as a label: "sm_clock_mhz" is "SM clock (MHz)".
 std::string label_of(const std::string& key) {
-  std::string label = key;
-  std::ranges::replace(label, '_', ' ');
+  static constexpr std::pair<std::string_view, std::string_view> spellings[] = {
+      {"sm", "SM"}, {"uuid", "UUID"}, {"os", "OS"}, {"cpu", "CPU"},
+      {"id", "ID"}, {"mhz", "(MHz)"}, {"s", "(s)"}, {"celsius", "(°C)"}};
+  std::string label;
+  for (size_t begin = 0; begin <= key.size();) {
+    const size_t end = std::min(key.find_first_of("_ ", begin), key.size());
+    const std::string_view word = std::string_view(key).substr(begin, end - begin);
+    const auto spelling = std::ranges::find(spellings, word, [](const auto& known) { return known.first; });
+    if (!label.empty()) label += ' ';
+    label += spelling == std::end(spellings) ? word : spelling->second;
+    begin = end + 1;
+  }
   if (!label.empty()) label[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(label[0])));
   return label;
 }
@@ -37,11 +48,11 @@ std::string list_in_words(const std::string& key, const json& list) {
 
 void append_facts(const std::string& prefix, const json& object, facts& into) {
   for (const auto& item : object.items()) {
-    const std::string label = label_of(prefix.empty() ? item.key() : prefix + " " + item.key());
+    const std::string label = label_of(prefix + item.key());
     const json& value = item.value();
     if (value.is_null()) continue;
     if (value.is_object()) {
-      append_facts(item.key() == "facts" ? prefix : label, value, into);
+      append_facts(item.key() == "facts" ? prefix : prefix + item.key() + "_", value, into);
     } else if (value.is_array()) {
       into.emplace_back(label, list_in_words(item.key(), value));
     } else {

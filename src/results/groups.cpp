@@ -37,9 +37,13 @@ bool is_floor(const row& entry) {
   return entry.method == "no-barrier";
 }
 
+bool is_unordered(const row& entry) {
+  return entry.method.ends_with("-none");
+}
+
 bool is_contender(const row& entry) {
   return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) &&
-         headline_value(entry);
+         !is_unordered(entry) && headline_value(entry);
 }
 
 std::vector<const row*> by_figure(const row_group& group) {

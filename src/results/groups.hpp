@@ -31,7 +31,11 @@ std::optional<double> headline_value(const row& entry);
 /// Whether the row is the floor: the work alone, without any waiting. It is no way to wait, so it never wins.
 bool is_floor(const row& entry);
 
-/// Whether the row may win: measured, its result verified, its status ok, and not the floor.
+/// Whether the method orders nothing (its name ends in "-none"): what is read after it may be stale, and a
+/// result that came out right proves nothing. It is measured for its time, and never wins.
+bool is_unordered(const row& entry);
+
+/// Whether the row may win: measured, its result verified, its status ok, neither the floor nor unordered.
 bool is_contender(const row& entry);
 
 /// The group's rows as a table shows them: those with a figure by rising figure, then failed rows, then

@@ -105,7 +105,7 @@ std::string section_table(const section& part) {
 std::string to_markdown(const document& results) {
   std::string text = "# gpusync results\n\n";
   if (is_incomplete(results)) text += "**INCOMPLETE: the run was cut short.**\n\n";
-  const std::vector<verdict> found = verdicts(results);
+  const std::vector<verdict> found = main_verdicts(results);
   for (const verdict& each : found) text += "- " + escaped(each.text) + "\n";
   if (!found.empty()) text += "\n";
   const std::vector<row_group> groups = group_rows(results);

@@ -35,6 +35,15 @@ std::string figure(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string spread_figure(double value) {
+  if (!std::isfinite(value)) return "-";
+  if (value == 0) return "0";
+  const double magnitude = std::abs(value);
+  if (magnitude < 1e-6 || magnitude >= 1e7) return fmt::format("{:.1e}", value);
+  const double rounded = std::stod(fmt::format("{:.1e}", magnitude));
+  return fmt::format("{:.{}f}", value, std::max(1 - static_cast<int>(std::floor(std::log10(rounded))), 0));
+}
+
 std::string ratio(double value) {
   if (!std::isfinite(value)) return "-";
   if (value < 1.995) return fmt::format("{:.2f}x", value);
@@ -48,9 +57,13 @@ std::optional<double> half_interquartile_range(const metric& measured) {
 }
 
 std::string printable(std::string_view text, size_t limit) {
+  const auto continues = [](char byte) {
+    return (byte & 0xc0) == 0x80;
+  };  // a later byte of a UTF-8 character
   std::string clean;
   clean.reserve(std::min(text.size(), limit));
-  for (size_t i = 0; i < text.size() && clean.size() < limit; ++i) {
+  size_t i = 0;
+  for (; i < text.size() && clean.size() < limit; ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     // U+0080..U+009F, two bytes in UTF-8, hold the one-character forms of escape sequences.
     const bool c1_control =
@@ -58,9 +71,11 @@ std::string printable(std::string_view text, size_t limit) {
     if (c1_control) ++i;
     clean += byte < 0x20 || byte == 0x7f || c1_control ? '?' : text[i];
   }
-  if (clean.size() < limit || text.size() <= limit) return clean;
-  while (!clean.empty() && (static_cast<unsigned char>(clean.back()) & 0xc0) == 0x80) clean.pop_back();
-  if (!clean.empty() && static_cast<unsigned char>(clean.back()) >= 0xc0) clean.pop_back();
+  if (i == text.size()) return clean;
+  if (continues(text[i])) {
+    while (!clean.empty() && continues(clean.back())) clean.pop_back();
+    if (!clean.empty()) clean.pop_back();
+  }
   return clean + "...";
 }
 

@@ -20,6 +20,9 @@ std::string to_string(const axis_value& value);
 /// "13.4".
 std::string figure(double value);
 
+/// A spread to two significant digits: "0.033", "12".
+std::string spread_figure(double value);
+
 /// A ratio: "1.07x", "2.9x", "12x".
 std::string ratio(double value);
 

@@ -49,11 +49,15 @@ std::string also_rans(const row_group& group) {
   };
   add("wrong results",
       names_of(group, [](const row* entry) { return entry->verified == false && !is_floor(*entry); }));
+  add("ordering nothing and so not to be trusted", names_of(group, [](const row* entry) {
+        return entry->status == row_status::ok && entry->verified != false && is_unordered(*entry);
+      }));
   add("failed", names_of(group, [](const row* entry) {
         return entry->status == row_status::failed && entry->verified != false;
       }));
   add("not verified", names_of(group, [](const row* entry) {
-        return entry->status == row_status::ok && !entry->verified && !is_floor(*entry);
+        return entry->status == row_status::ok && !entry->verified && !is_floor(*entry) &&
+               !is_unordered(*entry);
       }));
   add("skipped", names_of(group, [](const row* entry) { return entry->status == row_status::skipped; }));
   return text;
@@ -181,7 +185,7 @@ std::string method_in_words(const std::string& method) {
       {"graph", "a CUDA graph"},
       {"graph-pdl", "a CUDA graph with programmatic launch"},
       {"cooperative-relaunch", "cooperative relaunch"},
-      {"cg", "cooperative groups"},
+      {"cg", "cooperative groups' grid sync"},
   };
   for (const auto& [name, title] : known) {
     if (method == name) return title;

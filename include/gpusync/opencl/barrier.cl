@@ -82,8 +82,8 @@ static void gpusync_report_missing(gpusync_barrier* grid, gpusync_arrival arriva
 /// host finds the missing work-groups in the storage. The first work-group to give up names them; limits below some
 /// microseconds may also name work-groups whose arrival was under way.
 static int gpusync_wait_for(gpusync_barrier* grid, gpusync_arrival arrival, ulong limit) {
-  // Helper functions of OpenCL C cannot have local variables, so the answer goes to the work-group through global memory.
-  // The next one is written after the next arrival's barrier, when everybody has read this one.
+  // Helper functions of OpenCL C cannot have local variables, so the answer goes to the work-group through global
+  // memory. The next one is written after the next arrival's barrier, when everybody has read this one.
   __global uint* answer =
       grid->words + GPUSYNC_AT_ARRIVED + gpusync_load(grid->words + GPUSYNC_AT_CAPACITY) + gpusync_group();
   if (gpusync_is_first_item()) {

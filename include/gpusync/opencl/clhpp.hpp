@@ -2,8 +2,8 @@
 #pragma once
 
 // Link the CMake target gpusync::opencl, or define these before any other include of CL/opencl.hpp.
-#if !defined(CL_HPP_ENABLE_EXCEPTIONS) || !defined(CL_HPP_TARGET_OPENCL_VERSION) || CL_HPP_TARGET_OPENCL_VERSION < 300
-#error "gpusync's OpenCL headers need CL_HPP_ENABLE_EXCEPTIONS and CL_HPP_TARGET_OPENCL_VERSION=300: link gpusync::opencl"
+#if !defined(CL_HPP_ENABLE_EXCEPTIONS) || !defined(CL_HPP_TARGET_OPENCL_VERSION)
+#error "gpusync needs CL_HPP_ENABLE_EXCEPTIONS and CL_HPP_TARGET_OPENCL_VERSION=300: link gpusync::opencl"
 #endif
 
 #include <CL/opencl.hpp>

@@ -52,20 +52,20 @@ inline void require_co_resident(const cl::CommandQueue& queue, const cl::Kernel&
 /// Enqueues a kernel whose work-groups wait for each other, after making sure that they all run at once: a launch that
 /// would wait for ever is refused. Returns the kernel's event.
 ///
-/// The kernel must begin with `if (GPUSYNC_TRIAL(storage)) return;`, all its arguments must be set, the storage's buffer
-/// among them; the queue must execute in order. The first launch of a kernel with a work-group size runs trials, see
-/// resident_groups(); later ones return at once.
+/// The kernel must begin with `if (GPUSYNC_TRIAL(storage)) return;`, all its arguments must be set, the storage's
+/// buffer among them; the queue must execute in order. The first launch of a kernel with a work-group size runs trials,
+/// see resident_groups(); later ones return at once.
 ///
-/// Throws invalid_argument if the shape is not made of whole work-groups or the storage is too small, not_co_resident if
-/// there are too many work-groups, broken_barrier if a wait timed out in the launch before and that has ended,
+/// Throws invalid_argument if the shape is not made of whole work-groups or the storage is too small, not_co_resident
+/// if there are too many work-groups, broken_barrier if a wait timed out in the launch before and that has ended,
 /// opencl_failure if OpenCL refuses.
 inline cl::Event launch(const cl::CommandQueue& queue, const cl::Kernel& kernel, barrier_storage& storage,
                         const cl::NDRange& global, const cl::NDRange& local) {
   const uint64_t groups = detail::count_groups(global, local);
   if (groups > storage.capacity()) {
     throw invalid_argument("The NDRange has " + std::to_string(groups) +
-                           " work-groups, but the barrier's storage was made for " + std::to_string(storage.capacity()) +
-                           ". Make a larger storage.");
+                           " work-groups, but the barrier's storage was made for " +
+                           std::to_string(storage.capacity()) + ". Make a larger storage.");
   }
   storage.require_sound();
   require_co_resident(queue, kernel, storage, groups, local);

@@ -1,12 +1,13 @@
 // The lock-based barrier: Xiao and Feng's (2009/2010; items F2 and F4), Shen's centralized one (2013, S3) without its
 // reset. Work-item 0 of each work-group adds to one counter and polls it until all have. The counter never returns to
-// zero (see gpusync::phase_word), so neither phases nor launches need a reset, and work-groups of different launches may
-// differ in number; the wrap-safe comparison replaces the `!=` of the original, which can hang.
+// zero (see gpusync::phase_word), so neither phases nor launches need a reset, and work-groups of different launches
+// may differ in number; the wrap-safe comparison replaces the `!=` of the original, which can hang.
 //
-// Preconditions: all work-groups of the NDRange run at once (gpusync::opencl::launch checks); at most 65,535 of them; all
-//   work-items of a work-group call together.
-// Synchronizes: with acquire_release or fence, everything before arrive in any work-item of any work-group happens before
-//   everything after wait in every work-item, as far as memory.cl says that the device can promise it. With none: nothing.
+// Preconditions: all work-groups of the NDRange run at once (gpusync::opencl::launch checks); at most 65,535 of them;
+//   all work-items of a work-group call together.
+// Synchronizes: with acquire_release or fence, everything before arrive in any work-item of any work-group happens
+//   before everything after wait in every work-item, as far as memory.cl says that the device can promise it. With
+//   none: nothing.
 // Cost: one hop; one atomic addition per work-group, served one after the other, and polls of the same word.
 
 #define GPUSYNC_ORDERING_NONE 0             // atomic and relaxed, as first published: for measurement only

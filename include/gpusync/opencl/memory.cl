@@ -3,11 +3,11 @@
 // Three ways to order memory across work-groups, the first that the compiler offers:
 //   C11     atomics with acquire and release at device scope (OpenCL C 2.0, or 3.0 with the features): the language
 //           promises the order.
-//   NVIDIA  OpenCL C 1.2 atomics and the PTX instruction fence.acq_rel.gpu (Volta or later): the PTX memory model promises
-//           it, for relaxed atomics and volatile accesses to the barrier's own words.
-//   other   OpenCL C 1.2 atomics and mem_fence(). OpenCL 1.2 promises the order of one work-item's accesses only, nothing
-//           about when other work-groups see them. Where mem_fence() is a real device-wide fence and caches are coherent
-//           (CPUs) or bypassed (declare shared data volatile), it works. Check your results.
+//   NVIDIA  OpenCL C 1.2 atomics and the PTX instruction fence.acq_rel.gpu (Volta or later): the PTX memory model
+//           promises it, for relaxed atomics and volatile accesses to the barrier's own words.
+//   other   OpenCL C 1.2 atomics and mem_fence(). OpenCL 1.2 promises the order of one work-item's accesses only,
+//           nothing about when other work-groups see them. Where mem_fence() is a real device-wide fence and caches
+//           are coherent (CPUs) or bypassed (declare shared data volatile), it works. Check your results.
 
 #if __OPENCL_C_VERSION__ == 200 || (__OPENCL_C_VERSION__ >= 300 && defined(__opencl_c_atomic_order_acq_rel) && \
                                     defined(__opencl_c_atomic_scope_device))
@@ -52,7 +52,8 @@ static void gpusync_store(__global uint* word, uint value) {
 /// Relaxed addition; returns the value before it.
 static uint gpusync_add(__global uint* word, uint value) {
 #if defined(GPUSYNC_C11)
-  return atomic_fetch_add_explicit((volatile __global atomic_uint*)word, value, memory_order_relaxed, memory_scope_device);
+  return atomic_fetch_add_explicit((volatile __global atomic_uint*)word, value, memory_order_relaxed,
+                                   memory_scope_device);
 #else
   return atomic_add((volatile __global uint*)word, value);
 #endif
@@ -61,7 +62,8 @@ static uint gpusync_add(__global uint* word, uint value) {
 /// Addition with release: what this work-item has seen is visible to whoever acquires the sum.
 static uint gpusync_add_release(__global uint* word, uint value) {
 #if defined(GPUSYNC_C11)
-  return atomic_fetch_add_explicit((volatile __global atomic_uint*)word, value, memory_order_release, memory_scope_device);
+  return atomic_fetch_add_explicit((volatile __global atomic_uint*)word, value, memory_order_release,
+                                   memory_scope_device);
 #else
   gpusync_fence();
   return gpusync_add(word, value);

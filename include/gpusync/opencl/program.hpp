@@ -14,8 +14,8 @@
 
 namespace gpusync::opencl {
 
-/// The OpenCL C text of the barrier, to be put before a kernel's own. Errors in the text behind it are reported with line
-/// numbers that count from its own first line. What it defines is documented in barrier.cl: gpusync_barrier_of,
+/// The OpenCL C text of the barrier, to be put before a kernel's own. Errors in the text behind it are reported with
+/// line numbers that count from its own first line. What it defines is documented in barrier.cl: gpusync_barrier_of,
 /// gpusync_sync, gpusync_arrive, gpusync_wait, gpusync_sync_for, gpusync_wait_for, GPUSYNC_TRIAL.
 inline std::string barrier_source(ordering order = ordering::acquire_release) {
   std::string text = "#define GPUSYNC_ORDERING " + std::to_string(static_cast<int>(order)) + "\n";

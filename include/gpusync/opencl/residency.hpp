@@ -17,12 +17,12 @@ class residency_trials {
   residency_trials(const cl::CommandQueue& queue, const cl::Kernel& kernel, barrier_storage& storage,
                    const cl::NDRange& local)
       : queue_(queue), kernel_(kernel), storage_(storage), local_(local) {
-    linger_ = ticks_for(queue, std::chrono::milliseconds(10));
+    linger_ = ticks_for(queue, std::chrono::milliseconds(5));
     const auto device = queue.getInfo<CL_QUEUE_DEVICE>();
     expected_ = std::max<uint32_t>(1, device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
   }
 
-  /// The largest number of work-groups that a trial has seen all at once.
+  /// The largest number of work-groups of which a trial has seen all at once.
   uint32_t find() {
     require_trial_line();
     uint32_t together = 1;  // launched and all there at the same time
@@ -45,11 +45,12 @@ class residency_trials {
  private:
   /// The kernel must turn aside in trials; one work-group tells, for it cannot wait for others.
   void require_trial_line() {
-    if (run(1, linger_).started == 1) return;
-    throw invalid_argument("The kernel " + kernel_.getInfo<CL_KERNEL_FUNCTION_NAME>() +
-                           " took no notice of a trial of how many of its work-groups run at once, and has run with one "
-                           "work-group instead. Begin it with `if (GPUSYNC_TRIAL(storage)) return;` and set that argument "
-                           "to the buffer of the storage given to the launch.");
+    if (run(1, linger_) == 1) return;
+    throw invalid_argument(
+        "The kernel " + kernel_.getInfo<CL_KERNEL_FUNCTION_NAME>() +
+        " took no notice of a trial of how many of its work-groups run at once, and has run with one "
+        "work-group instead. Begin it with `if (GPUSYNC_TRIAL(storage)) return;` and set that argument "
+        "to the buffer of the storage given to the launch.");
   }
 
   /// The most of `groups` work-groups that are there at the same time. All of them end a trial at once. With fewer, the
@@ -60,7 +61,7 @@ class residency_trials {
     uint64_t linger = linger_;
     uint32_t peak = 0;
     for (int trial = 0; trial < most_trials; ++trial, linger *= 4) {
-      const uint32_t seen = run(groups, linger).peak;
+      const uint32_t seen = run(groups, linger);
       if (seen >= groups) return groups;
       const bool grown = seen > peak;
       peak = std::max(peak, seen);
@@ -69,7 +70,7 @@ class residency_trials {
     return peak;
   }
 
-  barrier_storage::trial_result run(uint32_t groups, uint64_t linger) {
+  uint32_t run(uint32_t groups, uint64_t linger) {
     return storage_.run_trial(groups, linger, [&] {
       const size_t x = local_.get()[0] * groups;
       const cl::NDRange global = local_.dimensions() == 1   ? cl::NDRange(x)
@@ -90,13 +91,14 @@ class residency_trials {
 
 }  // namespace detail
 
-/// How many work-groups of `kernel`, of size `local`, run at once on the queue's device: a number that was really seen, so
-/// never too large as long as nothing else takes the device's room, and at most 65,535. Never hangs.
+/// How many work-groups of `kernel`, of size `local`, run at once on the queue's device: a number that was really seen,
+/// so never too large as long as nothing else takes the device's room, and at most 65,535. Never hangs.
 ///
 /// Found by trial launches of the kernel itself, once per kernel, work-group size and local memory, and remembered in
-/// `storage` (which must be the kernel's storage argument; its capacity does not matter). All arguments of the kernel must
-/// be set; in trials it touches nothing but the storage. Blocking: waits for what is in the queue, then takes about
-/// 50 ms. Throws invalid_argument if the kernel does not begin with GPUSYNC_TRIAL, opencl_failure if OpenCL refuses.
+/// `storage` (which must be the kernel's storage argument; its capacity does not matter). All arguments of the kernel
+/// must be set; in trials it touches nothing but the storage. Blocking: waits for what is in the queue, then takes some
+/// 50 ms, more on a busy processor. Throws invalid_argument if the kernel does not begin with GPUSYNC_TRIAL,
+/// opencl_failure if OpenCL refuses.
 inline uint32_t resident_groups(const cl::CommandQueue& queue, const cl::Kernel& kernel, barrier_storage& storage,
                                 const cl::NDRange& local) {
   return checked([&] {

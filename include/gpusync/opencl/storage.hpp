@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
+#include <gpusync/opencl/storage_layout.h>
 #include <gpusync/core/missing_block.hpp>
 #include <gpusync/core/phase.hpp>
 #include <gpusync/opencl/error.hpp>
-#include <gpusync/opencl/storage_layout.h>
 
 namespace gpusync::opencl {
 
 /// Owns the state of one barrier for NDRanges of up to `groups` work-groups on the queue's device. Set buffer() as the
-/// kernel's storage argument. Reusable by one launch after another without a reset, unless a wait timed out; one running
-/// kernel at a time. Not for use by two host threads at once.
+/// kernel's storage argument. Reusable by one launch after another without a reset, unless a wait timed out; one
+/// running kernel at a time. Not for use by two host threads at once.
 class barrier_storage {
  public:
   /// Throws invalid_argument if a barrier cannot serve that many work-groups, opencl_failure if memory is short.
@@ -68,7 +68,8 @@ class barrier_storage {
     unchecked_launch_ = {};
   }
 
-  /// Throws broken_barrier if a wait timed out in the last noted launch and that launch has ended; does not wait for it.
+  /// Throws broken_barrier if a wait timed out in the last noted launch and that launch has ended; does not wait for
+  /// it.
   void require_sound() {
     checked([&] {
       if (unchecked_launch_() == nullptr) return;
@@ -86,16 +87,10 @@ class barrier_storage {
   /// Remembers the last launch for require_sound().
   void note_launch(const cl::Event& launch) { unchecked_launch_ = launch; }
 
-  /// What one trial of residency found.
-  struct trial_result {
-    uint32_t started;  ///< work-groups that counted themselves before the trial closed
-    uint32_t peak;     ///< the most that were there at the same time
-  };
-
-  /// Runs `trial()`, which must launch `groups` work-groups and wait for them, in trial mode (see trial.cl). Used by
-  /// resident_groups().
+  /// Runs `trial()`, which must launch `groups` work-groups and wait for them, in trial mode (see trial.cl). Returns
+  /// how many were there at the same time; 0 if the kernel does not take part in trials. Used by resident_groups().
   template <class Trial>
-  trial_result run_trial(uint32_t groups, uint64_t linger_ticks, Trial&& trial) {
+  uint32_t run_trial(uint32_t groups, uint64_t linger_ticks, Trial&& trial) {
     write_trial({groups, static_cast<cl_uint>(linger_ticks), static_cast<cl_uint>(linger_ticks >> 32)});
     try {
       trial();
@@ -105,7 +100,7 @@ class barrier_storage {
     }
     const header found = checked([&] { return read_header(); });
     write_trial({0, 0, 0});
-    return {found[GPUSYNC_AT_TRIAL_STARTED], found[GPUSYNC_AT_TRIAL_PEAK]};
+    return found[GPUSYNC_AT_TRIAL_TOGETHER];
   }
 
   /// Numbers of resident work-groups already found, by kernel and shape.
@@ -130,11 +125,13 @@ class barrier_storage {
     return words;
   }
 
-  void write(size_t at, cl_uint value) { queue_.enqueueFillBuffer(buffer_, value, at * sizeof(cl_uint), sizeof(value)); }
+  void write(size_t at, cl_uint value) {
+    queue_.enqueueFillBuffer(buffer_, value, at * sizeof(cl_uint), sizeof(value));
+  }
 
   void write_trial(const std::array<cl_uint, 3>& words) {
     checked([&] {
-      queue_.enqueueFillBuffer(buffer_, cl_uint{0}, GPUSYNC_AT_TRIAL_CLOSED * sizeof(cl_uint), 4 * sizeof(cl_uint));
+      queue_.enqueueFillBuffer(buffer_, cl_uint{0}, GPUSYNC_AT_TRIAL_STARTED * sizeof(cl_uint), 2 * sizeof(cl_uint));
       queue_.enqueueWriteBuffer(buffer_, CL_TRUE, GPUSYNC_AT_TRIAL * sizeof(cl_uint), sizeof(words), words.data());
     });
   }

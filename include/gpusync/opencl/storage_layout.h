@@ -15,14 +15,12 @@ enum {
   GPUSYNC_AT_REPORT_GROUPS,
   GPUSYNC_AT_REPORT_MISSING, /* entries of the list */
 
-  GPUSYNC_AT_TRIAL = 64, /* work-groups of the trial under way; 0: a real launch. Read by every work-item at its start */
+  GPUSYNC_AT_TRIAL = 64, /* work-groups of the trial under way; 0: a real launch. Each work-item reads it first */
   GPUSYNC_AT_TRIAL_LINGER_LOW, /* ticks without a newcomer after which a trial ends */
   GPUSYNC_AT_TRIAL_LINGER_HIGH,
 
-  GPUSYNC_AT_TRIAL_CLOSED = 96, /* 1: the trial has ended, later work-groups are not counted */
-  GPUSYNC_AT_TRIAL_STARTED,     /* work-groups counted */
-  GPUSYNC_AT_TRIAL_LIVE,        /* of which still running */
-  GPUSYNC_AT_TRIAL_PEAK,        /* the most that ever ran at the same time */
+  GPUSYNC_AT_TRIAL_STARTED = 96, /* work-groups counted so far; the highest bit is set when the trial is closed */
+  GPUSYNC_AT_TRIAL_TOGETHER,     /* work-groups that were there when it was closed, all at the same time */
 
   /* Three arrays of `capacity` words: the stamp of each work-group's last arrival, what it tells its work-items about a
      bounded wait, and the list of missing work-groups. */

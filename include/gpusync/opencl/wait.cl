@@ -1,7 +1,7 @@
 // Waiting for a word in memory, with or without a limit.
 //
-// OpenCL C has no clock, so limits count ticks: nanoseconds of the global timer on NVIDIA GPUs, polls elsewhere. The host
-// converts: gpusync::opencl::ticks_for().
+// OpenCL C has no clock, so limits count ticks: nanoseconds of the global timer on NVIDIA GPUs, polls elsewhere. The
+// host converts: gpusync::opencl::ticks_for().
 
 #define GPUSYNC_COMPLETED 0
 #define GPUSYNC_TIMED_OUT 1

@@ -1,9 +1,9 @@
-// Workload "average" in OpenCL C: says the same as average.hpp, which explains it. Behind gpusync's barrier text.
+// Workload "average" in OpenCL C: says the same as average.hpp, which explains it. Goes behind the text of the barrier.
 
 #define AVERAGE_PERIOD 64u
 #define AVERAGE_CHECKED AVERAGE_PERIOD
 
-float average_input(uint element, uint step, uint which) {
+static float average_input(uint element, uint step, uint which) {
   uint h = element * 0x9e3779b9u ^ (step * 2 + which) * 0x85ebca6bu;
   h ^= h >> 16;
   h *= 0x7feb352du;
@@ -11,7 +11,7 @@ float average_input(uint element, uint step, uint which) {
   return (float)(h >> 8) * (1.0f / 16777216.0f);
 }
 
-float average_value(uint element, uint step) {
+static float average_value(uint element, uint step) {
   return (average_input(element, step, 0) + average_input(element, step, 1)) * 0.5f;
 }
 
@@ -22,7 +22,7 @@ typedef struct {
   uint checked;
 } average_place;
 
-average_place average_place_of(bool crosses_groups) {
+static average_place average_place_of(bool crosses_groups) {
   const uint groups = (uint)get_num_groups(0), group = (uint)get_group_id(0);
   const uint items = (uint)get_local_size(0), item = (uint)get_local_id(0);
   const uint next = crosses_groups ? (group + 1) % groups : group;
@@ -30,9 +30,10 @@ average_place average_place_of(bool crosses_groups) {
   return place;
 }
 
-/// One step of either kind. `check`: the step before this one was a data step. Returns the number of wrong words found.
-/// Plain accesses to `values`: whether they are seen in time is the boundary's business, and what is measured.
-uint average_step(__global float* values, const average_place* place, uint step, bool data_step, bool check) {
+/// One step of either kind. `check`: the step before this one was a data step. Returns the number of wrong
+/// words found. Plain accesses to `values`: whether they are seen in time is the boundary's business, and
+/// what is measured.
+static uint average_step(__global float* values, const average_place* place, uint step, bool data_step, bool check) {
   if (!data_step) return average_value(place->own, step) > 2.0f ? 1u : 0u;  // never, which a compiler cannot know
   uint wrong = 0;
   if (check) {
@@ -53,8 +54,8 @@ uint average_step(__global float* values, const average_place* place, uint step,
 #endif
 
 /// All steps of one run. `steps` is a multiple of AVERAGE_PERIOD and at least 2 x AVERAGE_CHECKED.
-__kernel void average_persistent(__global uint* storage, __global float* values, __global uint* wrong_words, uint stores,
-                                 uint steps) {
+__kernel void average_persistent(__global uint* storage, __global float* values, __global uint* wrong_words,
+                                 uint stores, uint steps) {
   if (GPUSYNC_TRIAL(storage)) return;
 #if AVERAGE_BARRIER
   gpusync_barrier grid = gpusync_barrier_of(storage);
@@ -79,7 +80,8 @@ __kernel void average_persistent(__global uint* storage, __global float* values,
 }
 
 /// One step; the end of the kernel is the boundary.
-__kernel void average_single(__global float* values, __global uint* wrong_words, uint step, uint data_step, uint check) {
+__kernel void average_single(__global float* values, __global uint* wrong_words, uint step, uint data_step,
+                             uint check) {
   const average_place place = average_place_of(true);
   const uint wrong = average_step(values, &place, step, data_step != 0, check != 0);
   if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);

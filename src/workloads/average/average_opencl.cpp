@@ -3,10 +3,10 @@
 
 #include <map>
 
+#include <gpusync/opencl/opencl.hpp>
 #include "embedded/average_cl.hpp"
 #include "measure/host_timer.hpp"
 #include "workloads/average/average_result.hpp"
-#include <gpusync/opencl/opencl.hpp>
 
 namespace gpusync::tool {
 
@@ -33,8 +33,8 @@ const boundary* find_boundary(const std::string& method) {
   return nullptr;
 }
 
-/// What all programs of a device share: they run one after the other, so one queue and one barrier storage serve them all,
-/// and what the storage has learnt about residency stays known.
+/// What all programs of a device share: they run one after the other, so one queue and one barrier storage
+/// serve them all, and what the storage has learnt about residency stays known.
 class engine {
  public:
   explicit engine(const device_description& description) {
@@ -51,9 +51,7 @@ class engine {
   }
 
   /// The kernel that runs all steps with `between` after each; compiled once.
-  cl::Kernel& persistent(const boundary& between) {
-    return kernel(between.method, "average_persistent", between);
-  }
+  cl::Kernel& persistent(const boundary& between) { return kernel(between.method, "average_persistent", between); }
   /// The kernel that runs one step.
   cl::Kernel& single() { return kernel("single", "average_single", boundaries[0]); }
 
@@ -88,8 +86,8 @@ double profiled(const cl::Event& first, const cl::Event& last) {
   const cl_ulong start = first.getProfilingInfo<CL_PROFILING_COMMAND_START>();
   const cl_ulong end = last.getProfilingInfo<CL_PROFILING_COMMAND_END>();
   if (end < start) {
-    throw error(fmt::format("The device's profiling timer ran backwards: a command that started at {} ns ended at {} ns.",
-                            start, end));
+    throw error(fmt::format(
+        "The device's profiling timer ran backwards: a command that started at {} ns ended at {} ns.", start, end));
   }
   return static_cast<double>(end - start);
 }
@@ -125,9 +123,8 @@ class opencl_program : public step_program {
 
   verification verify() override {
     std::vector<float> values(2 * size_t{result_.elements()});
-    opencl::checked([&] {
-      engine_->queue.enqueueReadBuffer(values_, CL_TRUE, 0, values.size() * sizeof(float), values.data());
-    });
+    opencl::checked(
+        [&] { engine_->queue.enqueueReadBuffer(values_, CL_TRUE, 0, values.size() * sizeof(float), values.data()); });
     return result_.verify(values);
   }
 
@@ -244,8 +241,7 @@ class opencl_average : public step_workload {
   explicit opencl_average(const device_description& description)
       : engine_(std::make_shared<engine>(description)),
         compute_units_(static_cast<uint32_t>(std::max(1, description.compute_units))) {
-    is_cpu_ = opencl::checked(
-        [&] { return (engine_->device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0; });
+    is_cpu_ = opencl::checked([&] { return (engine_->device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0; });
   }
 
   std::vector<step_method> methods() const override {
@@ -273,15 +269,16 @@ class opencl_average : public step_workload {
       if (!between.barrier) continue;
       cl::Kernel& kernel = engine_->persistent(between);
       engine_->require_size(kernel, threads);
-      least = std::min(least, opencl::checked([&] {
-        const cl::Buffer untouched(engine_->context, CL_MEM_READ_WRITE, sizeof(cl_uint));
-        kernel.setArg(0, engine_->storage->buffer());
-        kernel.setArg(1, untouched);
-        kernel.setArg(2, untouched);
-        kernel.setArg(3, cl_uint{0});
-        kernel.setArg(4, cl_uint{0});
-        return opencl::resident_groups(engine_->queue, kernel, *engine_->storage, cl::NDRange(threads));
-      }));
+      least =
+          std::min(least, opencl::checked([&] {
+                     const cl::Buffer untouched(engine_->context, CL_MEM_READ_WRITE, sizeof(cl_uint));
+                     kernel.setArg(0, engine_->storage->buffer());
+                     kernel.setArg(1, untouched);
+                     kernel.setArg(2, untouched);
+                     kernel.setArg(3, cl_uint{0});
+                     kernel.setArg(4, cl_uint{0});
+                     return opencl::resident_groups(engine_->queue, kernel, *engine_->storage, cl::NDRange(threads));
+                   }));
     }
     return least;
   }
@@ -295,7 +292,8 @@ class opencl_average : public step_workload {
       return blocks;
     }
     if (quick) return {std::min(compute_units_, resident)};
-    for (const uint32_t b : {1u, compute_units_ / 4, compute_units_ / 2, compute_units_, 2 * compute_units_, resident}) {
+    for (const uint32_t b :
+         {1u, compute_units_ / 4, compute_units_ / 2, compute_units_, 2 * compute_units_, resident}) {
       if (b >= 1 && b <= resident && (blocks.empty() || b > blocks.back())) blocks.push_back(b);
     }
     return blocks;

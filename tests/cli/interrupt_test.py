@@ -1,0 +1,50 @@
+"""Ctrl-C keeps what was measured, marked incomplete."""
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+import tool
+from tool import ToolTest
+
+
+class Interrupt(ToolTest):
+    def test_finished_rows_are_kept_and_marked_incomplete(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            process = subprocess.Popen(
+                [tool.TOOL, "run", "barrier-cost", "-d", "host", "-a", "blocks=1,2,1:64", "--json", path],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(25)
+            process.send_signal(signal.SIGINT)
+            begin = time.monotonic()
+            _, err = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - begin, 30)
+            self.assertEqual(process.returncode, 1, err)
+            self.assertIn("ncomplete", err)
+            with open(path, encoding="utf-8") as file:
+                document = json.load(file)
+            self.assertFalse(document["context"]["complete"])
+            self.assertTrue(any(row["status"] == "ok" for row in document["rows"]))
+            self.assertEqual(os.listdir(folder), ["r.json"])
+
+    def test_a_second_one_ends_at_once_and_leaves_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            process = subprocess.Popen(
+                [tool.TOOL, "run", "barrier-cost", "-d", "host", "-a", "blocks=64", "--json", path],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            time.sleep(1)
+            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT)
+            process.communicate(timeout=60)
+            self.assertIn(process.returncode, (1, 130))
+            self.assertFalse(os.path.exists(path) and process.returncode == 130)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,36 @@
+"""Runs the tool under test: the program's path is the first argument of each test file."""
+
+import os
+import subprocess
+import sys
+import time
+import unittest
+
+TOOL = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "gpusync"
+
+
+class Outcome:
+    def __init__(self, process, seconds):
+        self.code = process.returncode
+        self.out = process.stdout
+        self.err = process.stderr
+        self.seconds = seconds
+
+
+def run(*arguments, timeout=120, **options):
+    begin = time.monotonic()
+    process = subprocess.run([TOOL, *arguments], capture_output=True, text=True, timeout=timeout, **options)
+    return Outcome(process, time.monotonic() - begin)
+
+
+class ToolTest(unittest.TestCase):
+    def assert_one_sentence(self, outcome, code, *words):
+        """The exit code, nothing on stdout, one line on stderr that has all the words; in under a second."""
+        self.assertEqual(outcome.code, code, outcome.err)
+        self.assertEqual(outcome.out, "")
+        lines = outcome.err.strip().split("\n")
+        self.assertEqual(len(lines), 1, outcome.err)
+        self.assertTrue(lines[0].startswith("gpusync: "), outcome.err)
+        for word in words:
+            self.assertIn(word, lines[0])
+        self.assertLess(outcome.seconds, 1.0)

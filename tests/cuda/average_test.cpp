@@ -1,0 +1,57 @@
+// Workload "average" on a CUDA device: every method that claims it computes right results, and the one that does not is
+// reported wrong.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <gpusync/core/error.hpp>
+
+#include "workloads/step_program.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+class AverageCuda : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto& devices = all_devices();
+    const auto found = std::find_if(devices.begin(), devices.end(), [](const auto& d) { return d.id == "cuda:0"; });
+    if (found == devices.end()) GTEST_SKIP() << "there is no CUDA device";
+    device_ = *found;
+    workload_ = open_workload("average", device_);
+  }
+  device_description device_;
+  std::unique_ptr<step_workload> workload_;
+};
+
+TEST_F(AverageCuda, EveryOrderedMethodComputesRightResultsAndTheUnorderedOneIsFoundOut) {
+  const auto sms = static_cast<uint32_t>(device_.compute_units);
+  for (const step_shape& shape : {step_shape{sms, 256, false}, {sms, 256, true}, {7, 33, true}, {1, 1, true}}) {
+    for (const step_method& method : workload_->methods()) {
+      const auto program = workload_->prepare(method, shape);
+      (void)program->run(2 * program->steps_unit());
+      (void)program->run(3 * program->steps_unit());
+      const verification found = program->verify();
+      EXPECT_TRUE(found.performed);
+      if (method.ordered) {
+        EXPECT_EQ(found.wrong, 0u) << method.name << " on " << shape.blocks << " x " << shape.threads;
+      } else if (shape.blocks == sms && shape.stores) {
+        EXPECT_GT(found.wrong, 0u) << method.name << " was not found out";
+      }
+    }
+  }
+}
+
+TEST_F(AverageCuda, RefusesMoreBlocksThanRunAtOnceWhereTheyMust) {
+  const auto most = static_cast<uint32_t>(workload_->max_co_resident(256));
+  for (const step_method& method : workload_->methods()) {
+    if (method.needs_co_residency) {
+      EXPECT_THROW((void)workload_->prepare(method, {4 * most, 256, false}), not_co_resident) << method.name;
+    } else {
+      EXPECT_NO_THROW((void)workload_->prepare(method, {4 * most, 256, false})) << method.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gpusync::tool

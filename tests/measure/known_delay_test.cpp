@@ -1,0 +1,80 @@
+// The measuring engine against delays that are known: if its timer were off by 5 %, these tests would fail, and the last
+// of them shows that they would.
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+#include "measure/host_timer.hpp"
+#include "measure/interleaved.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+/// Nanoseconds of a clock that the engine does not use.
+int64_t raw_now() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+/// A program whose steps take `step_ns` each, after `once_ns` for the run. What a disturbance (another process) takes is
+/// made up for in later steps, so that only the end can be late.
+template <class Clock>
+candidate known(int64_t step_ns, int64_t once_ns) {
+  return {[=](uint64_t steps) {
+            const basic_host_timer<Clock> timer;
+            const int64_t begin = raw_now();
+            for (uint64_t s = 1; s <= steps; ++s) {
+              while (raw_now() - begin < once_ns + static_cast<int64_t>(s) * step_ns) {
+              }
+            }
+            return timer.nanoseconds();
+          },
+          4};
+}
+
+interleaved_options options() {
+  interleaved_options how;
+  how.stop = {9, 40, 0.002, 1, 3e9};
+  how.target_run_ns = 4e6;
+  return how;
+}
+
+/// The steady clock, running 5 % fast.
+struct clock_off_by_5_percent {
+  using duration = std::chrono::duration<double, std::nano>;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<clock_off_by_5_percent>;
+  static constexpr bool is_steady = true;
+  static time_point now() {
+    return time_point(duration(1.05 * static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count())));
+  }
+};
+
+constexpr double tolerance = 0.02;
+
+template <class Clock>
+double relative_error(int64_t step_ns) {
+  const auto results = measure_interleaved({known<Clock>(step_ns, 300'000)}, options());
+  return std::abs(results.at(0).samples.summary().median / static_cast<double>(step_ns) - 1);
+}
+
+TEST(KnownDelay, IsMeasuredWithinTwoPercentWhateverHappensOncePerRun) {
+  EXPECT_LT(relative_error<std::chrono::steady_clock>(2'000), tolerance);
+  EXPECT_LT(relative_error<std::chrono::steady_clock>(50'000), tolerance);
+}
+
+TEST(KnownDelay, ATimerOffByFivePercentWouldFailTheTestAbove) {
+  EXPECT_GT(relative_error<clock_off_by_5_percent>(50'000), tolerance);
+}
+
+TEST(KnownDelay, TwoProgramsMeasuredInTurnsKeepTheirRatio) {
+  using clock = std::chrono::steady_clock;
+  const auto results = measure_interleaved({known<clock>(20'000, 0), known<clock>(30'000, 100'000)}, options());
+  const double ratio = results[1].samples.summary().median / results[0].samples.summary().median;
+  EXPECT_NEAR(ratio, 1.5, 1.5 * tolerance);
+}
+
+}  // namespace
+}  // namespace gpusync::tool

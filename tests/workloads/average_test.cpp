@@ -1,0 +1,94 @@
+// Workload "average" on host threads: right methods pass its check, and barriers that let blocks through early, or not in
+// order, fail it.
+#include "workloads/average/average.hpp"
+
+#include <gpusync/gpusync.hpp>
+
+#include <gtest/gtest.h>
+
+#include "workloads/average/average_result.hpp"
+#include "workloads/step_program.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+TEST(AverageHost, EveryMethodComputesRightResults) {
+  const auto workload = open_workload("average", find_device("host"));
+  for (const step_method& method : workload->methods()) {
+    for (const bool stores : {false, true}) {
+      const auto program = workload->prepare(method, {3, 2, stores});
+      EXPECT_GT(program->run(128), 0) << method.name;
+      EXPECT_GT(program->run(192), 0) << method.name;
+      const verification found = program->verify();
+      EXPECT_TRUE(found.performed) << method.name;
+      EXPECT_EQ(found.wrong, 0u) << method.name;
+      EXPECT_EQ(found.checked, (stores ? 128u + 192u : 2 * 127u) * 6 + 12) << method.name;
+    }
+  }
+}
+
+TEST(AverageHost, RefusesAMethodThatItDoesNotHave) {
+  const auto workload = open_workload("average", find_device("host"));
+  EXPECT_THROW((void)workload->prepare({"graph", "", {}}, {1, 1, false}), invalid_argument);
+  EXPECT_THROW((void)open_workload("nonsense", find_device("host")), error);
+}
+
+/// Runs the workload's text with another boundary than the shipped ones; returns its verification.
+template <class Boundary>
+verification run_with(const step_shape& shape, const Boundary& boundary) {
+  average_result result(shape, true);
+  std::vector<float> values = result.first_values();
+  uint32_t wrong = 0;
+  launch(host_device{}, {shape.blocks, shape.threads}, [&] {
+    uint32_t step = 0;
+    average_steps(host_grid::current(), {values.data(), &wrong}, true, shape.stores, 256, [&] { boundary(step++); });
+  });
+  result.add_run(256, wrong);
+  return result.verify(values);
+}
+
+TEST(AverageCheck, FailsABarrierThatDoesNotWait) {
+  for (const bool stores : {false, true}) {
+    // Block 1 is held up once; without a barrier block 0 runs ahead and reads what block 1 has not written yet.
+    const verification found = run_with({2, 1, stores}, [](uint32_t step) {
+      if (step == 10 && host_grid::current().block() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    });
+    EXPECT_GT(found.wrong, 0u);
+  }
+}
+
+TEST(AverageCheck, FailsABarrierThatReturnsEarlyOnce) {
+  host_grid_barrier_storage storage(2);
+  host_grid_barrier shared = storage.barrier();
+  const verification found = run_with({2, 1, true}, [&](uint32_t step) {
+    thread_local host_grid_barrier barrier = shared;
+    if (step == 0) barrier = shared;
+    auto token = barrier.arrive();
+    const bool late = host_grid::current().block() == 1;
+    if (step == 100 && !late) return;  // block 0 does not wait for block 1 this once
+    barrier.wait(std::move(token));
+    if (step == 99 && late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  });
+  EXPECT_GT(found.wrong, 0u);
+}
+
+TEST(AverageCheck, FailsAProgramThatComputesNothing) {
+  const average_result result({2, 2, false}, true);
+  EXPECT_GT(result.verify(result.first_values()).wrong, 0u);
+  EXPECT_FALSE(result.verify(result.first_values()).performed);
+}
+
+TEST(AverageInputs, RepeatOnlyWithTheirPeriodAndDifferBetweenStepsAndElements) {
+  for (uint32_t step = 0; step < average_period; ++step) {
+    // What is read one or two steps too early must not look right by chance.
+    int same = 0;
+    for (uint32_t i = 0; i < 1000; ++i) {
+      same += average_value(i, step) == average_value(i, (step + 2) % average_period) ? 1 : 0;
+      same += average_value(i, step) == average_value(i + 1, step) ? 1 : 0;
+    }
+    EXPECT_EQ(same, 0) << step;
+  }
+}
+
+}  // namespace
+}  // namespace gpusync::tool
