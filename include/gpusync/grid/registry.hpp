@@ -38,7 +38,7 @@ using cuda_algorithms = portable_algorithms::with_first<cooperative_groups>;
 template <class Algorithm>
 std::string name_of() {
   std::string name = Algorithm::family;
-  if (Algorithm::has_orderings) name += std::string("-") + to_string(Algorithm::order);
+  if (Algorithm::has_orderings) name.append("-").append(to_string(Algorithm::order));
   return name;
 }
 #endif

@@ -112,7 +112,12 @@ class barrier_cost : public experiment {
       return request.axes.numbers_or(axis, std::vector<int64_t>(defaults.begin(), defaults.end()));
     };
     for (const int64_t threads : chosen("threads", workload->default_threads(request.quick))) {
-      for (const int64_t blocks : chosen("blocks", workload->default_blocks(request.quick))) {
+      // Unasked, only grids that run at once: beyond, there is nothing to compare relaunching with.
+      std::vector<uint32_t> blocks_by_default = workload->default_blocks(request.quick);
+      std::erase_if(blocks_by_default, [&](uint32_t blocks) {
+        return blocks > workload->max_co_resident(static_cast<uint32_t>(threads));
+      });
+      for (const int64_t blocks : chosen("blocks", blocks_by_default)) {
         for (const int64_t stores : request.axes.numbers_or("stores", {0, 1})) {
           shapes.push_back({static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), stores != 0});
         }
