@@ -1,13 +1,21 @@
 // What every grid barrier promises, on a CUDA device: the text that host threads test too, and NVIDIA's own beside it.
 #include <gpusync/grid/registry.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 
 #include "cuda/device_fixture.cuh"
 #include "support/host_barriers.hpp"
 
 namespace gpusync {
 namespace {
+
+/// Phases of a long test; GPUSYNC_TEST_PHASES makes it shorter, for tools that slow kernels down.
+uint32_t phases(uint32_t usual) {
+  const char* most = std::getenv("GPUSYNC_TEST_PHASES");
+  return most == nullptr ? usual : std::min(usual, static_cast<uint32_t>(std::strtoul(most, nullptr, 10)));
+}
 
 template <class Algorithm>
 using barrier_of = basic_grid_barrier<Algorithm, cuda_grid>;
@@ -118,7 +126,7 @@ TYPED_TEST(CudaBarrier, ReleasesNobodyBeforeAllHaveArrived) {
        {launch_shape{1, 1}, {2, 1}, {3, 33}, {this->sms(), 1}, {this->sms(), 256}, {this->sms(), 1024},
         {2 * this->sms(), 128}, {resident, 256}, {{3, 4, 2}, {5, 3, 2}}}) {
     cuda_barrier_storage<TypeParam> storage(this->device(), static_cast<uint32_t>(shape.blocks.count()));
-    EXPECT_EQ(this->early_releases(storage, shape, 2000), 0u)
+    EXPECT_EQ(this->early_releases(storage, shape, phases(2000)), 0u)
         << shape.blocks.count() << " blocks of " << shape.threads.count();
   }
 }
@@ -129,7 +137,7 @@ TYPED_TEST(CudaBarrier, PublishesPlainDataIfItsOrderingPromisesThat) {
         {static_cast<uint32_t>(this->most(256)), 256}}) {
     for (const bool split : {false, true}) {
       cuda_barrier_storage<TypeParam> storage(this->device(), static_cast<uint32_t>(shape.blocks.count()));
-      const uint32_t wrong = this->wrong_words(storage, shape, 5000, split);
+      const uint32_t wrong = this->wrong_words(storage, shape, phases(5000), split);
       if (orders_data(TypeParam::order)) {
         EXPECT_EQ(wrong, 0u) << shape.blocks.count() << " blocks of " << shape.threads.count();
       }
@@ -147,7 +155,7 @@ TYPED_TEST(CudaBarrier, NeedsNoResetBetweenLaunchesOfAnyNumberOfBlocks) {
 TYPED_TEST(CudaBarrier, PassesTheWrapOfItsPhase) {
   // 2^16 phases and more: every value of the phase field, and its wrap.
   cuda_barrier_storage<TypeParam> storage(this->device(), this->sms());
-  EXPECT_EQ(this->early_releases(storage, {this->sms(), 32}, 70000), 0u);
+  EXPECT_EQ(this->early_releases(storage, {this->sms(), 32}, phases(70000)), 0u);
 }
 
 TYPED_TEST(CudaBarrier, ServesTwoKernelsAtOnceWithAStorageEach) {

@@ -63,7 +63,7 @@ TEST(Interleaved, KeepsOneProgramsFailureFromTheOthers) {
 
 TEST(Interleaved, EndsWhenTheUserAsksAndKeepsWhatWasMeasured) {
   interleaved_options how = quick();
-  how.stop.relative_spread = 0;
+  how.stop.relative_spread = -1;
   how.stop.absolute_spread_ns = -1;
   how.stop.max_samples = 1000000;
   int runs = 0;
@@ -80,7 +80,7 @@ TEST(Interleaved, EndsWhenTheUserAsksAndKeepsWhatWasMeasured) {
 
 TEST(Interleaved, EndsOnItsTimeBudget) {
   interleaved_options how = quick();
-  how.stop = {3, 1000000000, 0, -1, 2e7};
+  how.stop = {3, 1000000000, -1, -1, 2e7};
   const auto results =
       measure_interleaved({{[](uint64_t steps) { return static_cast<double>(steps) * 1e4; }, 1}}, how);
   EXPECT_EQ(results[0].stop, stop_reason::time);

@@ -14,14 +14,16 @@ struct layout {
   size_t arrived;
   size_t total;
 
-  static constexpr layout of(size_t algorithm_words, uint32_t blocks) {
+  GPUSYNC_HD static constexpr layout of(size_t algorithm_words, uint32_t blocks) {
     const size_t claimed = round_up(algorithm_words);
     const size_t arrived = claimed + line_words;
     return {claimed, arrived, arrived + round_up(blocks)};
   }
 
  private:
-  static constexpr size_t round_up(size_t words) { return (words + line_words - 1) / line_words * line_words; }
+  GPUSYNC_HD static constexpr size_t round_up(size_t words) {
+    return (words + line_words - 1) / line_words * line_words;
+  }
 };
 
 }  // namespace gpusync::grid

@@ -30,9 +30,9 @@ struct lock_based {
   using token = uint32_t;
 
   /// 32-bit words of shared state; all zero is a valid start.
-  static constexpr size_t words(uint32_t) { return 1; }
+  GPUSYNC_HD static constexpr size_t words(uint32_t) { return 1; }
   /// Puts fresh state into phase `phase` (modulo 2^16) instead of 0, so that tests can start near the wrap.
-  static void start_at(uint32_t* words, uint32_t phase) { *words = phase_word::start_of(phase); }
+  GPUSYNC_HD static void start_at(uint32_t* words, uint32_t phase) { *words = phase_word::start_of(phase); }
 
   /// A mark of the phase that the token belongs to: the same in all blocks, never 0.
   GPUSYNC_HD static uint32_t stamp(token arrived) { return phase_word::goal(arrived) | 1u; }

@@ -15,11 +15,13 @@ namespace gpusync::grid {
 /// A list of types to walk at compile time.
 template <class... Algorithms>
 struct algorithm_list {
+#if !defined(__CUDACC_RTC__)
   /// Calls `visit(Algorithm{})` for each.
   template <class Visitor>
   static void for_each(Visitor&& visit) {
     (visit(Algorithms{}), ...);
   }
+#endif
   template <class Algorithm>
   using with_first = algorithm_list<Algorithm, Algorithms...>;
 };

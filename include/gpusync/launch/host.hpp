@@ -122,13 +122,9 @@ class crew {
 
 }  // namespace host_detail
 
-/// Runs `kernel(arguments...)` in every thread of every block and returns when all have ended. Each thread gets its own
-/// copy of the arguments, as a CUDA thread does. Dimensions are counted as one row.
-///
-/// Throws not_co_resident if the system does not give that many threads, invalid_argument or broken_barrier as the CUDA
-/// launch does, and whatever the first throwing thread threw; the other threads are unwound from their waits then.
-template <class Kernel, class... Arguments>
-void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
+/// Throws what launch() would throw for this shape before it starts anything: invalid_argument for an empty grid,
+/// not_co_resident, with the limit and its cause, for more threads than the system lets this process have.
+inline void require_co_resident(const host_device& device, const launch_shape& shape) {
   const uint64_t blocks = shape.blocks.count(), threads = shape.threads.count();
   if (blocks == 0 || threads == 0) {
     throw invalid_argument("A launch needs at least one block of one thread; it was given " + std::to_string(blocks) +
@@ -142,6 +138,16 @@ void launch(const host_device& device, const launch_shape& shape, Kernel&& kerne
                               std::to_string(most.threads) + " threads). Use fewer blocks.",
                           blocks, most.threads / threads);
   }
+}
+
+/// Runs `kernel(arguments...)` in every thread of every block and returns when all have ended. Each thread gets its own
+/// copy of the arguments, as a CUDA thread does. Dimensions are counted as one row.
+///
+/// Throws not_co_resident if the system does not give that many threads, invalid_argument or broken_barrier as the CUDA
+/// launch does, and whatever the first throwing thread threw; the other threads are unwound from their waits then.
+template <class Kernel, class... Arguments>
+void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
+  require_co_resident(device, shape);
   (detail::check_argument(shape, arguments), ...);
   host_detail::crew crew(shape, device.cores());
   crew.run([&] {

@@ -11,7 +11,12 @@ namespace gpusync::tool {
 
 namespace {
 
-using single_kernel = void (*)(average_data, uint32_t, bool, bool);
+using single_kernel = void (*)(average_data, uint32_t, bool);
+
+single_kernel kernel_of_step(bool data_step, bool dependent_launch) {
+  if (dependent_launch) return data_step ? average_single_dependent<true> : average_single_dependent<false>;
+  return data_step ? average_single<true> : average_single<false>;
+}
 
 /// A stream that ends with its owner.
 class stream_owner {
@@ -115,8 +120,9 @@ class relaunch_program : public cuda_program {
   relaunch_program(const cuda_device& device, const step_shape& shape, how kind)
       : cuda_program(device, shape, true), kind_(kind) {
     if (kind == how::cooperative) {
-      const auto found = max_co_resident(device, average_single, this->shape());
-      require_co_resident(found, device.name(), this->shape(), {shape.threads, 0, 0});
+      const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(average_single<true>));
+      require_co_resident(max_co_resident(device, average_single<true>, this->shape()), device.name(), this->shape(),
+                          detail::needs_of(attributes, this->shape()));
     }
   }
 
@@ -132,13 +138,14 @@ class relaunch_program : public cuda_program {
   void carry_out(uint32_t steps) override {
     each_step(steps, [this](uint32_t step, bool data_step, bool check) {
       average_data target = data();
+      const single_kernel kernel = kernel_of_step(data_step, false);
       if (kind_ == how::cooperative) {
-        void* arguments[] = {&target, &step, &data_step, &check};
-        check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(average_single), shape_.blocks,
-                                               shape_.threads, arguments, 0, stream_),
+        void* arguments[] = {&target, &step, &check};
+        check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), shape_.blocks, shape_.threads,
+                                               arguments, 0, stream_),
                    "cudaLaunchCooperativeKernel");
       } else {
-        average_single<<<shape_.blocks, shape_.threads, 0, stream_>>>(target, step, data_step, check);
+        kernel<<<shape_.blocks, shape_.threads, 0, stream_>>>(target, step, check);
         check_cuda(cudaGetLastError(), "launch of average_single");
       }
       if (kind_ == how::waited_for) check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
@@ -184,8 +191,8 @@ class graph_program : public cuda_program {
     attribute.val.programmaticStreamSerializationAllowed = 1;
     config.attrs = &attribute;
     config.numAttrs = dependent_launch_ ? 1 : 0;
-    const single_kernel kernel = dependent_launch_ ? average_single_dependent : average_single;
-    check_cuda(cudaLaunchKernelEx(&config, kernel, data(), step, data_step, check), "cudaLaunchKernelEx");
+    check_cuda(cudaLaunchKernelEx(&config, kernel_of_step(data_step, dependent_launch_), data(), step, check),
+               "cudaLaunchKernelEx");
   }
 
   /// `count` steps from the start of the cycle of inputs. `check_first`: what stands before is a data step or the filled
@@ -231,11 +238,9 @@ class barrier_program : public cuda_program {
  public:
   barrier_program(const cuda_device& device, const step_shape& shape)
       : cuda_program(device, shape, true), storage_(device, shape.blocks) {
-    const auto found = max_co_resident(device, kernel, this->shape());
-    cudaFuncAttributes attributes{};
-    check_cuda(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)), "cudaFuncGetAttributes");
-    require_co_resident(found, device.name(), this->shape(),
-                        {shape.threads, attributes.numRegs, attributes.sharedSizeBytes});
+    const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(kernel));
+    require_co_resident(max_co_resident(device, kernel, this->shape()), device.name(), this->shape(),
+                        detail::needs_of(attributes, this->shape()));
   }
 
   static uint64_t max_blocks(const cuda_device& device, uint32_t threads) {

@@ -111,6 +111,7 @@ class host_average : public step_workload {
   }
 
   std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
+    require_co_resident(device_, {shape.blocks, shape.threads});
     if (method.name == "no-barrier") return std::make_unique<unsynchronized_program>(shape);
     if (method.name == "launch-wait") return std::make_unique<launch_wait_program>(shape);
     std::unique_ptr<step_program> program;

@@ -18,25 +18,29 @@ static __global__ void average_unsynchronized(average_data data, bool stores, ui
   average_steps(cuda_grid::current(), data, false, stores, steps, [] {});
 }
 
-/// One step, for the methods in which the end of a kernel is the boundary.
-__device__ inline void average_one_step(const average_data& data, uint32_t step, bool data_step, bool check) {
+/// One step, for the methods in which the end of a kernel is the boundary. Data and idle steps are kernels of their own, so
+/// that an idle step's launch carries no more code than it needs.
+template <bool DataStep>
+__device__ void average_one_step(const average_data& data, uint32_t step, bool check) {
   const cuda_grid grid;
-  const uint32_t wrong = average_step(data, average_place::of(grid, true), step, data_step, check);
+  const uint32_t wrong = average_step(data, average_place::of(grid, true), step, DataStep, check);
   if (wrong != 0) (void)cuda_memory::fetch_add<memory_order::relaxed, scope::device>(data.wrong, wrong);
 }
 
-static __global__ void average_single(average_data data, uint32_t step, bool data_step, bool check) {
-  average_one_step(data, step, data_step, check);
+template <bool DataStep>
+__global__ void average_single(average_data data, uint32_t step, bool check) {
+  average_one_step<DataStep>(data, step, check);
 }
 
 /// The same with programmatic dependent launch: the next step's blocks may be set up while this step runs; what touches
 /// memory still waits until the step before is complete and its writes are visible.
-static __global__ void average_single_dependent(average_data data, uint32_t step, bool data_step, bool check) {
+template <bool DataStep>
+__global__ void average_single_dependent(average_data data, uint32_t step, bool check) {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
 #endif
-  average_one_step(data, step, data_step, check);
+  average_one_step<DataStep>(data, step, check);
 }
 
 }  // namespace gpusync::tool

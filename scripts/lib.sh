@@ -1,0 +1,122 @@
+# Shared by the scripts of this folder; to be sourced. Talk goes to stderr, data to stdout.
+# shellcheck shell=bash
+
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
+jobs=$(nproc)
+export CMAKE_BUILD_PARALLEL_LEVEL=$jobs
+# Colours and progress bars have no place in a log.
+export CLICOLOR=0
+
+say() { printf '%s\n' "$*" >&2; }
+
+die() {
+  say "$0: $*"
+  exit 1
+}
+
+# What the tool is built from, and what the tests need besides.
+# shellcheck disable=SC2034  # used by those who source this
+tool_packages=(g++ cmake ninja-build git libcli11-dev nlohmann-json3-dev libfmt-dev libjs-chart.js
+  opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd)
+# shellcheck disable=SC2034
+test_packages=("${tool_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev python3 python3-jsonschema
+  chromium fonts-dejavu-core)
+
+is_installed() {
+  [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]
+}
+
+as_root() {
+  if ((EUID == 0)); then
+    "$@"
+  else
+    sudo "$@"
+  fi
+}
+
+# need_packages NAME… installs those Debian packages that are missing; asks nothing of apt if none is.
+need_packages() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "This is not a Debian system: what is missing will not be installed. Needed: $*."
+    return
+  fi
+  local name missing=()
+  for name in "$@"; do
+    is_installed "$name" || missing+=("$name")
+  done
+  ((${#missing[@]} > 0)) || return 0
+  if ((EUID != 0)) && ! command -v sudo >/dev/null; then
+    die "These Debian packages are missing, and only root can install them: ${missing[*]}." \
+      "Run this as root, install sudo, or ask for: apt-get install ${missing[*]}"
+  fi
+  say "Installing ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! { as_root env DEBIAN_FRONTEND=noninteractive apt-get -q update &&
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends "${missing[@]}"; } \
+    >"$log" 2>&1 </dev/null; then
+    tail -n 30 "$log" >&2
+    rm -f "$log"
+    die "apt-get could not install ${missing[*]}; its last words stand above."
+  fi
+  rm -f "$log"
+}
+
+# CUDA's compiler is often installed off the PATH.
+find_nvcc() {
+  if ! command -v nvcc >/dev/null && [[ -x /usr/local/cuda/bin/nvcc ]]; then
+    PATH=$PATH:/usr/local/cuda/bin
+  fi
+}
+
+# configure PRESET [OPTION…] runs CMake, quietly unless it fails.
+configure() {
+  local preset=$1 cache="build/$1/CMakeCache.txt" options=()
+  shift
+  # A build folder remembers that there was no nvcc.
+  if [[ -f $cache ]] && command -v nvcc >/dev/null && grep -q '^CMAKE_CUDA_COMPILER:.*NOTFOUND' "$cache"; then
+    options+=(--fresh)
+  fi
+  if command -v ccache >/dev/null; then
+    options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache -DCMAKE_CUDA_COMPILER_LAUNCHER=ccache)
+  fi
+  local log
+  log=$(mktemp)
+  if ! cmake --preset "$preset" "${options[@]}" "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  grep '^-- gpusync ' "$log" >&2 || true
+  rm -f "$log"
+}
+
+# compile PRESET [TARGET…] builds, quietly unless it fails.
+compile() {
+  local preset=$1 log
+  shift
+  log=$(mktemp)
+  local targets=()
+  (($# == 0)) || targets=(--target "$@")
+  if ! "${launcher[@]}" cmake --build --preset "$preset" "${targets[@]}" >"$log" 2>&1; then
+    grep -v '^\[[0-9]*/[0-9]*\] ' "$log" | tail -n 100 >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
+# What compilations and tests run under; see scripts/test.
+launcher=()
+
+# Prints the seconds since `begin`, a value of $SECONDS.
+seconds_since() { printf '%d s' $((SECONDS - $1)); }
+
+# Every source file that clang-format knows, one a line.
+sources() {
+  find include src tests examples bench verify -type f \
+    \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu' -o -name '*.h' -o -name '*.cl' \) 2>/dev/null |
+    LC_ALL=C sort
+}

@@ -1,0 +1,45 @@
+# Run by the tests packaging.*: installs gpusync into a fresh prefix if HOW is find_package, then configures, builds and
+# runs the project in consumer/.
+set(work ${BUILD_DIR}/${HOW})
+file(REMOVE_RECURSE ${work})
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ECHO STDOUT RESULT_VARIABLE code)
+  if(NOT code EQUAL 0)
+    message(FATAL_ERROR "That failed: ${code}")
+  endif()
+endfunction()
+
+if(HOW STREQUAL "find_package")
+  set(prefix ${work}/prefix)
+  run(${CMAKE_COMMAND} --install ${INSTALL_FROM} --prefix ${prefix})
+  # Nothing that was installed may know where it was built.
+  file(GLOB_RECURSE package_files ${prefix}/share/cmake/gpusync/*)
+  if(NOT package_files)
+    message(FATAL_ERROR "No package file was installed.")
+  endif()
+  foreach(file IN LISTS package_files)
+    file(READ ${file} text)
+    foreach(directory ${INSTALL_FROM} ${SOURCE_DIR})
+      string(FIND "${text}" "${directory}" found)
+      if(NOT found EQUAL -1)
+        message(FATAL_ERROR "${file} names ${directory}.")
+      endif()
+    endforeach()
+  endforeach()
+  if(TOOL)
+    run(${prefix}/bin/gpusync --version)
+  endif()
+  file(RENAME ${prefix} ${work}/moved)  # and nothing may depend on where it was installed
+  set(how -DCMAKE_PREFIX_PATH=${work}/moved)
+else()
+  set(how -DGPUSYNC_SOURCE=${SOURCE_DIR} -DGPUSYNC_CUDA=OFF)
+endif()
+
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/consumer -B ${work}/build -G ${GENERATOR}
+  -DCMAKE_CXX_COMPILER=${COMPILER} -DWITH_OPENCL=${OPENCL} ${how})
+run(${CMAKE_COMMAND} --build ${work}/build)
+run(${work}/build/consumer)
+if(OPENCL)
+  run(${work}/build/opencl_consumer)
+endif()
