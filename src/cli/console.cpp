@@ -31,7 +31,9 @@ console_options console_options::detect(verbosity level, bool no_color) {
 progress_display::progress_display(const console_options& options, std::string title)
     : options_(options), title_(std::move(title)) {}
 
-progress_display::~progress_display() { finish(); }
+progress_display::~progress_display() {
+  finish();
+}
 
 std::string progress_display::time_left(double fraction) const {
   const double spent = std::chrono::duration<double>(clock::now() - begin_).count();
@@ -50,8 +52,8 @@ void progress_display::update(double fraction, const std::string& what) {
   if (options_.terminal) {
     constexpr size_t bar_width = 20;
     const auto filled = static_cast<size_t>(fraction * bar_width + 0.5);
-    std::string line = fmt::format("{} [{}{}] {}", title_, std::string(filled, '#'),
-                                   std::string(bar_width - filled, '.'), text);
+    std::string line =
+        fmt::format("{} [{}{}] {}", title_, std::string(filled, '#'), std::string(bar_width - filled, '.'), text);
     line.resize(std::min(line.size(), terminal_width() - 1));
     fmt::print(stderr, "\r\033[K{}", line);
     std::fflush(stderr);

@@ -11,8 +11,8 @@ exit_code run_devices(const console_options& console, bool as_json) {
   if (as_json) {
     json list = json::array();
     for (const auto& device : all_devices()) list.push_back(to_json(device));
-    fmt::print("{}\n", json{{"devices", list}, {"notes", device_notes()}}.dump(2, ' ', false,
-                                                                               json::error_handler_t::replace));
+    fmt::print("{}\n",
+               json{{"devices", list}, {"notes", device_notes()}}.dump(2, ' ', false, json::error_handler_t::replace));
     return exit_code::done;
   }
   for (const auto& device : all_devices()) {

@@ -26,6 +26,8 @@ void catch_interrupts() {
   (void)sigaction(SIGTERM, &action, nullptr);
 }
 
-bool interrupted() { return asked != 0; }
+bool interrupted() {
+  return asked != 0;
+}
 
 }  // namespace gpusync::tool

@@ -3,7 +3,8 @@
 
 namespace gpusync::tool {
 
-/// From now on SIGINT and SIGTERM ask the program to stop in its own time; a second one ends it at once (exit code 130).
+/// From now on SIGINT and SIGTERM ask the program to stop in its own time; a second one ends it at once (exit code
+/// 130).
 void catch_interrupts();
 
 /// Whether the user has asked to stop.

@@ -15,7 +15,9 @@ std::vector<std::string> kinds_of(const experiment& one) {
   return kinds;
 }
 
-std::string bounds_of(const axis& a) { return a.words ? "words" : fmt::format("{} to {}", a.least, a.most); }
+std::string bounds_of(const axis& a) {
+  return a.words ? "words" : fmt::format("{} to {}", a.least, a.most);
+}
 
 json to_json(const experiment& one) {
   json axes = json::array();
@@ -24,8 +26,11 @@ json to_json(const experiment& one) {
     if (a.words) entry["least"] = entry["most"] = nullptr;
     axes.push_back(std::move(entry));
   }
-  return {{"name", one.name()}, {"title", one.title()},   {"items", one.items()},
-          {"devices", kinds_of(one)}, {"axes", std::move(axes)}};
+  return {{"name", one.name()},
+          {"title", one.title()},
+          {"items", one.items()},
+          {"devices", kinds_of(one)},
+          {"axes", std::move(axes)}};
 }
 
 }  // namespace

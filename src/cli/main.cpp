@@ -1,19 +1,21 @@
 // The command line: parses, calls a command, and turns failures into one sentence and an exit code.
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 
+#include <gpusync/core/error.hpp>
+#include <gpusync/core/version.hpp>
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "usage_error.hpp"
-#include <gpusync/core/error.hpp>
-#include <gpusync/core/version.hpp>
 
 namespace gpusync::tool {
 namespace {
 
-int code(exit_code value) { return static_cast<int>(value); }
+int code(exit_code value) {
+  return static_cast<int>(value);
+}
 
 /// One sentence on stderr.
 int fail(exit_code value, const std::string& sentence) {
@@ -42,7 +44,9 @@ struct common_options {
 };
 
 /// Takes one value each time it is given, and may be given again.
-void once_each(CLI::Option* option) { option->allow_extra_args(false); }
+void once_each(CLI::Option* option) {
+  option->allow_extra_args(false);
+}
 
 int parse_and_run(int argc, char** argv) {
   CLI::App app{"To GPU synchronize or not? Measures what waiting costs on this machine, and says which way to wait."};
@@ -50,8 +54,9 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   app.set_version_flag("--version", "gpusync " GPUSYNC_VERSION_STRING);
-  app.footer("DEVICE is cuda:N, opencl:N or host; the default is the first that exists in that order.\n"
-             "Exit codes: 0 done, 1 a measurement or a check failed, 2 wrong usage, 3 no such device.");
+  app.footer(
+      "DEVICE is cuda:N, opencl:N or host; the default is the first that exists in that order.\n"
+      "Exit codes: 0 done, 1 a measurement or a check failed, 2 wrong usage, 3 no such device.");
   common_options common;
   auto* quiet = app.add_flag("--quiet", common.quiet, "No progress and no remarks on stderr");
   app.add_flag("--verbose", common.verbose, "More remarks on stderr")->excludes(quiet);
@@ -72,8 +77,9 @@ int parse_and_run(int argc, char** argv) {
   auto* run = app.add_subcommand("run", "Measure, check and print");
   run->add_option("experiment", options.experiments, "Experiments to run (see gpusync list)")->required();
   once_each(run->add_option("-d,--device", options.devices, "Device to measure; may be given again"));
-  once_each(run->add_option("-a,--axis", options.axes,
-                            "Values to sweep: blocks=1,2,4 or blocks=1:132:10 or elements=2^16:2^26; may be given again"));
+  once_each(
+      run->add_option("-a,--axis", options.axes,
+                      "Values to sweep: blocks=1,2,4 or blocks=1:132:10 or elements=2^16:2^26; may be given again"));
   run->add_flag("--quick", options.quick, "Fewer shapes and samples: seconds instead of minutes");
   run->add_flag("--samples", options.samples, "Keep every sample in the JSON document");
   run->add_option("--json", options.json, "Write the result document to this file (- is stdout)");

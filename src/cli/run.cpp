@@ -59,9 +59,10 @@ void rescue(const output_error& failure, const std::string& contents) {
     std::remove(path.c_str());
   }
   fmt::print("{}", contents);
-  throw std::runtime_error(fmt::format("{} could not be written ({}), nor a file in its stead; its contents went to "
-                                       "standard output.",
-                                       failure.path(), failure.reason()));
+  throw std::runtime_error(
+      fmt::format("{} could not be written ({}), nor a file in its stead; its contents went to "
+                  "standard output.",
+                  failure.path(), failure.reason()));
 }
 
 void write_outputs(std::vector<output>& outputs, const document& results) {

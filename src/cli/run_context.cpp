@@ -8,8 +8,8 @@
 #include <chrono>
 #include <thread>
 
-#include "git_state.hpp"
 #include <gpusync/core/version.hpp>
+#include "git_state.hpp"
 
 namespace gpusync::tool {
 
@@ -20,9 +20,13 @@ std::string now_in_words() {
                      fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
 }
 
-json known(const std::string& text) { return text.empty() ? json(nullptr) : json(text); }
+json known(const std::string& text) {
+  return text.empty() ? json(nullptr) : json(text);
+}
 
-json known(double value) { return value > 0 ? json(value) : json(nullptr); }
+json known(double value) {
+  return value > 0 ? json(value) : json(nullptr);
+}
 
 json to_json(const device_state& state) {
   json processes = nullptr;

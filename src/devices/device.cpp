@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "usage_error.hpp"
 #include <gpusync/core/error.hpp>
+#include "usage_error.hpp"
 
 namespace gpusync::tool {
 
@@ -46,9 +46,8 @@ bool well_formed(const std::string& id) {
   const auto colon = id.find(':');
   if (colon == std::string::npos || (id.substr(0, colon) != "cuda" && id.substr(0, colon) != "opencl")) return false;
   const std::string index = id.substr(colon + 1);
-  return !index.empty() && index.size() < 6 && std::all_of(index.begin(), index.end(), [](char c) {
-    return c >= '0' && c <= '9';
-  });
+  return !index.empty() && index.size() < 6 &&
+         std::all_of(index.begin(), index.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
@@ -62,11 +61,17 @@ std::string_view to_string(device_kind kind) {
   return "?";
 }
 
-register_device_backend::register_device_backend(device_backend backend) { backends().push_back(std::move(backend)); }
+register_device_backend::register_device_backend(device_backend backend) {
+  backends().push_back(std::move(backend));
+}
 
-const std::vector<device_description>& all_devices() { return discover().devices; }
+const std::vector<device_description>& all_devices() {
+  return discover().devices;
+}
 
-const std::vector<std::string>& device_notes() { return discover().notes; }
+const std::vector<std::string>& device_notes() {
+  return discover().notes;
+}
 
 const device_description& find_device(const std::string& id) {
   std::string present;

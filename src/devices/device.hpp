@@ -25,21 +25,21 @@ struct device_fact {
 /// One device as the command line and the result document know it. Unknown strings are empty.
 struct device_description {
   device_kind kind = device_kind::host;
-  int index = 0;         ///< within its kind
-  std::string id;        ///< "cuda:0", "opencl:0", "host"
-  std::string name;      ///< "NVIDIA H200"
-  std::string uuid;      ///< as the driver prints it
-  std::string driver;    ///< driver version
-  std::string runtime;   ///< "CUDA 13.0", "OpenCL 3.0 PoCL 3.1+debian", "Linux 6.1"
-  int compute_units = 0; ///< SMs, OpenCL compute units, or cores
+  int index = 0;          ///< within its kind
+  std::string id;         ///< "cuda:0", "opencl:0", "host"
+  std::string name;       ///< "NVIDIA H200"
+  std::string uuid;       ///< as the driver prints it
+  std::string driver;     ///< driver version
+  std::string runtime;    ///< "CUDA 13.0", "OpenCL 3.0 PoCL 3.1+debian", "Linux 6.1"
+  int compute_units = 0;  ///< SMs, OpenCL compute units, or cores
   std::vector<device_fact> facts;
 };
 
 /// What one kind of device can tell of itself while measurements run.
 struct device_state {
-  double sm_clock_mhz = 0;          ///< 0: unknown
-  double memory_clock_mhz = 0;      ///< 0: unknown
-  double temperature_celsius = 0;   ///< 0: unknown
+  double sm_clock_mhz = 0;         ///< 0: unknown
+  double memory_clock_mhz = 0;     ///< 0: unknown
+  double temperature_celsius = 0;  ///< 0: unknown
   bool other_processes_known = false;
   std::vector<std::string> other_processes;  ///< "1234 python3"
 };

@@ -1,9 +1,9 @@
 // CUDA devices.
 #include <cuda_runtime_api.h>
 
+#include <gpusync/core/cuda_device.hpp>
 #include "devices/device.hpp"
 #include "devices/nvidia_smi_cuda.hpp"
-#include <gpusync/core/cuda_device.hpp>
 
 namespace gpusync::tool {
 

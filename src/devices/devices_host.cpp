@@ -4,8 +4,8 @@
 #include <fstream>
 #include <thread>
 
-#include "devices/device.hpp"
 #include <gpusync/launch/host.hpp>
+#include "devices/device.hpp"
 
 namespace gpusync::tool {
 
@@ -44,7 +44,8 @@ std::vector<device_description> discover(std::string&) {
 const register_device_backend registered({device_kind::host, discover, [](const device_description&) {
                                             device_state state;
                                             const std::string clock = cpu_info("cpu MHz");
-                                            if (!clock.empty()) state.sm_clock_mhz = std::strtod(clock.c_str(), nullptr);
+                                            if (!clock.empty())
+                                              state.sm_clock_mhz = std::strtod(clock.c_str(), nullptr);
                                             return state;
                                           }});
 

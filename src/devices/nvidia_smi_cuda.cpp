@@ -49,7 +49,8 @@ device_state nvidia_smi_state(const std::string& uuid) {
   device_state state;
   if (uuid.empty() || !harmless(uuid)) return state;
   const std::string program = "nvidia-smi --id=" + uuid;
-  const auto readings = lines_of(program + " --query-gpu=clocks.sm,clocks.mem,temperature.gpu --format=csv,noheader,nounits");
+  const auto readings =
+      lines_of(program + " --query-gpu=clocks.sm,clocks.mem,temperature.gpu --format=csv,noheader,nounits");
   if (readings.empty()) return state;
   std::istringstream fields(readings.front());
   const auto next = [&fields] {
@@ -63,7 +64,8 @@ device_state nvidia_smi_state(const std::string& uuid) {
 
   state.other_processes_known = true;
   const std::string own = std::to_string(getpid()) + ",";
-  for (const std::string& process : lines_of(program + " --query-compute-apps=pid,process_name --format=csv,noheader")) {
+  for (const std::string& process :
+       lines_of(program + " --query-compute-apps=pid,process_name --format=csv,noheader")) {
     if (process.compare(0, own.size(), own) != 0) state.other_processes.push_back(process);
   }
   return state;

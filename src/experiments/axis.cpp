@@ -102,8 +102,8 @@ class axis_parser {
     if (bounds.size() == 3) {
       const auto parsed = parse_number(bounds[2]);
       if (!parsed || parsed->value < 1) {
-        throw usage_error(fmt::format("The range {}={} needs a step of at least 1, not '{}'.", axis_.name, part,
-                                      bounds[2]));
+        throw usage_error(
+            fmt::format("The range {}={} needs a step of at least 1, not '{}'.", axis_.name, part, bounds[2]));
       }
       step = parsed->value;
     }

@@ -11,9 +11,9 @@ namespace gpusync::tool {
 /// One axis: numbers within bounds, or words.
 struct axis {
   std::string name;
-  std::string meaning;        ///< one line for `gpusync list` and error messages
+  std::string meaning;          ///< one line for `gpusync list` and error messages
   int64_t least = 1, most = 1;  ///< bounds of a numeric axis, inclusive
-  bool words = false;         ///< values are words, whose validity depends on the device
+  bool words = false;           ///< values are words, whose validity depends on the device
 };
 
 /// Values that the user chose, by axis name. An axis that is absent takes the experiment's defaults.
@@ -25,9 +25,9 @@ struct axis_choice {
   std::vector<int64_t> numbers_or(const std::string& name, std::vector<int64_t> defaults) const;
 };
 
-/// Parses "blocks=1,2,4", "blocks=1:132:10" (from 1 to at most 132 in steps of 10), "elements=2^16:2^26" (powers of two)
-/// and "method=cg,graph" against the axes that an experiment has, and adds the values to `choice`, duplicates dropped,
-/// order kept. Throws usage_error naming the culprit and what is allowed.
+/// Parses "blocks=1,2,4", "blocks=1:132:10" (from 1 to at most 132 in steps of 10), "elements=2^16:2^26" (powers of
+/// two) and "method=cg,graph" against the axes that an experiment has, and adds the values to `choice`, duplicates
+/// dropped, order kept. Throws usage_error naming the culprit and what is allowed.
 void parse_axis(const std::string& text, const std::vector<axis>& axes, axis_choice& choice);
 
 }  // namespace gpusync::tool

@@ -23,26 +23,23 @@ void require(bool condition, fmt::format_string<const Arguments&...> format, con
 }
 
 coverage_status status_named(const std::string& item, const std::string& word) {
-  const auto found =
-      std::ranges::find(statuses, word, [](coverage_status status) { return to_string(status); });
-  require(found != statuses.end(),
-          "the claim on {} has the status \"{}\"; it must be done, partial or missing", item, word);
+  const auto found = std::ranges::find(statuses, word, [](coverage_status status) { return to_string(status); });
+  require(found != statuses.end(), "the claim on {} has the status \"{}\"; it must be done, partial or missing", item,
+          word);
   return *found;
 }
 
 /// A claim's list of words; every claim that something is there must say by what, and where.
 std::vector<std::string> words(const json& claim, const char* key, const std::string& item) {
   auto list = claim.at(key).get<std::vector<std::string>>();
-  require(!list.empty() || claim.at("status") == "missing", "the claim on {} has an empty list \"{}\"", item,
-          key);
+  require(!list.empty() || claim.at("status") == "missing", "the claim on {} has an empty list \"{}\"", item, key);
   return list;
 }
 
 void apply_claim(const json& claim, coverage_list& coverage) {
   const auto id = claim.at("item").get<std::string>();
   const auto item = std::ranges::find(coverage.items, id, &covered_item::id);
-  require(item != coverage.items.end(), "there is a claim on the item {}, which items.json does not have",
-          id);
+  require(item != coverage.items.end(), "there is a claim on the item {}, which items.json does not have", id);
   item->status = status_named(id, claim.at("status").get<std::string>());
   item->by = words(claim, "by", id);
   item->devices = words(claim, "devices", id);
@@ -57,12 +54,9 @@ void apply_claim(const json& claim, coverage_list& coverage) {
 
 const char* color_of(coverage_status status) {
   switch (status) {
-    case coverage_status::done:
-      return "\033[32m";
-    case coverage_status::partial:
-      return "\033[33m";
-    case coverage_status::missing:
-      return "\033[2m";
+    case coverage_status::done: return "\033[32m";
+    case coverage_status::partial: return "\033[33m";
+    case coverage_status::missing: return "\033[2m";
   }
   return "";
 }
@@ -71,12 +65,9 @@ const char* color_of(coverage_status status) {
 
 std::string_view to_string(coverage_status status) {
   switch (status) {
-    case coverage_status::done:
-      return "done";
-    case coverage_status::partial:
-      return "partial";
-    case coverage_status::missing:
-      return "missing";
+    case coverage_status::done: return "done";
+    case coverage_status::partial: return "partial";
+    case coverage_status::missing: return "missing";
   }
   return "missing";
 }
@@ -136,10 +127,9 @@ std::string to_table(const coverage_list& coverage, bool color) {
     paper = item.paper;
     const std::string by = fmt::format("{}", fmt::join(item.by, ", "));
     const std::string devices = fmt::format("{}", fmt::join(item.devices, ", "));
-    std::string line =
-        fmt::format("  {:<4} {}{:<8}{}  {:<{}}  {}{}", item.id, color ? color_of(item.status) : "",
-                    to_string(item.status), color ? "\033[0m" : "", item.title, widest, by,
-                    devices.empty() ? "" : fmt::format(" ({})", devices));
+    std::string line = fmt::format("  {:<4} {}{:<8}{}  {:<{}}  {}{}", item.id, color ? color_of(item.status) : "",
+                                   to_string(item.status), color ? "\033[0m" : "", item.title, widest, by,
+                                   devices.empty() ? "" : fmt::format(" ({})", devices));
     text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
     if (item.note) text += fmt::format("                 {}\n", *item.note);
   }

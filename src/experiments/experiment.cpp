@@ -35,8 +35,8 @@ const experiment& find_experiment(const std::string& name) {
     if (one->name() == name) return *one;
     names.push_back(one->name());
   }
-  throw usage_error(fmt::format("There is no experiment '{}': there is {}. `gpusync list` says more.", name,
-                                fmt::join(names, ", ")));
+  throw usage_error(
+      fmt::format("There is no experiment '{}': there is {}. `gpusync list` says more.", name, fmt::join(names, ", ")));
 }
 
 }  // namespace gpusync::tool

@@ -22,8 +22,8 @@ struct experiment_request {
 
 /// Where an experiment puts what it finds, and what it asks while it runs.
 struct experiment_sink {
-  /// Takes a finished row. `claims_correctness` is false for methods that are known to give wrong results: a failed check
-  /// is their finding then, not a failure of the run.
+  /// Takes a finished row. `claims_correctness` is false for methods that are known to give wrong results: a failed
+  /// check is their finding then, not a failure of the run.
   std::function<void(row, bool claims_correctness)> add;
   /// Called often: the part of the work that is done (0..1), and what is being done.
   std::function<void(double fraction, const std::string& what)> progress;

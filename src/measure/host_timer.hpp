@@ -12,9 +12,7 @@ class basic_host_timer {
 
  public:
   /// Nanoseconds since the timer was made.
-  double nanoseconds() const {
-    return std::chrono::duration<double, std::nano>(Clock::now() - start_).count();
-  }
+  double nanoseconds() const { return std::chrono::duration<double, std::nano>(Clock::now() - start_).count(); }
 
  private:
   typename Clock::time_point start_ = Clock::now();

@@ -1,8 +1,8 @@
 // Measures several programs side by side, so that what drifts (clocks, temperature, other load) hits them alike.
 #pragma once
 
-#include <functional>
 #include <exception>
+#include <functional>
 #include <vector>
 
 #include "measure/repeat_difference.hpp"
@@ -18,8 +18,8 @@ struct candidate {
 
 struct interleaved_options {
   stop_rule stop;
-  double target_run_ns = 5e6;       ///< how long the additional steps of a long run should take
-  uint64_t max_steps = 1u << 20;    ///< but no more steps than this
+  double target_run_ns = 5e6;     ///< how long the additional steps of a long run should take
+  uint64_t max_steps = 1u << 20;  ///< but no more steps than this
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(double fraction)> progress = [](double) {};  ///< 0..1, for this call
 };
@@ -36,8 +36,8 @@ struct measured {
 /// warm-up is in no figure. Results are in the order of the candidates.
 std::vector<measured> measure_interleaved(const std::vector<candidate>& candidates, const interleaved_options& options);
 
-/// The lengths of runs for one candidate: the short one two units, the long one so much longer that the difference takes
-/// about options.target_run_ns. Runs the candidate to find out, which also warms it up.
+/// The lengths of runs for one candidate: the short one two units, the long one so much longer that the difference
+/// takes about options.target_run_ns. Runs the candidate to find out, which also warms it up.
 repeat_counts choose_counts(const candidate& program, const interleaved_options& options);
 
 }  // namespace gpusync::tool

@@ -24,9 +24,9 @@ std::string_view to_string(stop_reason reason);
 struct stop_rule {
   uint64_t min_samples = 7;
   uint64_t max_samples = 50;
-  double relative_spread = 0.01;     ///< interquartile range over median
-  double absolute_spread_ns = 0.5;   ///< or interquartile range in ns, for quantities near 0
-  double budget_ns = 2e9;            ///< wall-clock time, for all that is measured together
+  double relative_spread = 0.01;    ///< interquartile range over median
+  double absolute_spread_ns = 0.5;  ///< or interquartile range in ns, for quantities near 0
+  double budget_ns = 2e9;           ///< wall-clock time, for all that is measured together
 
   /// Whether to go on, given what was measured so far and the time spent.
   stop_reason judge(const sample_summary& summary, double spent_ns) const;

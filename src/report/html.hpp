@@ -18,7 +18,6 @@ std::string script_json(const json& value);
 
 /// `page` with each {{name}} replaced by its part, in one pass: what is inserted is not looked at again.
 /// Throws std::out_of_range for a name without a part.
-std::string fill_template(std::string_view page,
-                          const std::map<std::string, std::string, std::less<>>& parts);
+std::string fill_template(std::string_view page, const std::map<std::string, std::string, std::less<>>& parts);
 
 }  // namespace gpusync::tool

@@ -20,8 +20,7 @@ namespace {
 
 /// A verdict's sentence with the place that it speaks of set apart.
 std::string verdict_html(const verdict& found) {
-  return fmt::format("<b>{}</b>{}", html_escaped(found.where),
-                     html_escaped(found.text.substr(found.where.size())));
+  return fmt::format("<b>{}</b>{}", html_escaped(found.where), html_escaped(found.text.substr(found.where.size())));
 }
 
 std::string verdicts_html(const document& results) {
@@ -62,24 +61,23 @@ std::string title_of(const document& results, size_t number, size_t count) {
 
 std::string document_html(const document& results, size_t number, size_t count) {
   const std::string problems = problems_html(results);
-  std::string html = fmt::format(
-      "<article id=\"document-{}\">\n<h2>{}{}</h2>\n", number, html_escaped(title_of(results, number, count)),
-      is_incomplete(results) ? " <span class=\"incomplete\">INCOMPLETE</span>" : "");
+  std::string html = fmt::format("<article id=\"document-{}\">\n<h2>{}{}</h2>\n", number,
+                                 html_escaped(title_of(results, number, count)),
+                                 is_incomplete(results) ? " <span class=\"incomplete\">INCOMPLETE</span>" : "");
   if (is_incomplete(results)) {
     html +=
         "<p class=\"warning\">The run was cut short: rows are missing, and figures may rest on few "
         "samples.</p>\n";
   }
-  html += fmt::format("<section class=\"verdicts\"><h3 id=\"verdicts-{0}\">Verdicts</h3>\n{1}</section>\n",
-                      number, verdicts_html(results));
+  html += fmt::format("<section class=\"verdicts\"><h3 id=\"verdicts-{0}\">Verdicts</h3>\n{1}</section>\n", number,
+                      verdicts_html(results));
   html += fmt::format(
       "<section><h3 id=\"charts-{0}\">Charts</h3>\n<noscript><p>The charts need JavaScript; the tables below "
       "hold the "
       "same figures.</p></noscript>\n<div class=\"charts\" data-document=\"{0}\"></div></section>\n",
       number);
   if (!problems.empty()) {
-    html += fmt::format("<section><h3 id=\"problems-{}\">Failed and skipped</h3>\n{}</section>\n", number,
-                        problems);
+    html += fmt::format("<section><h3 id=\"problems-{}\">Failed and skipped</h3>\n{}</section>\n", number, problems);
   }
   html += fmt::format(
       "<section><h3 id=\"rows-{}\">All rows</h3>\n<p class=\"hint\">Values are medians, ± half the "

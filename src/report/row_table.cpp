@@ -72,8 +72,7 @@ std::string class_of(const row& entry, const row* fastest) {
   return is_floor(entry) ? "floor" : "";
 }
 
-std::string row_html(const document& results, const experiment_rows& part, const row& entry,
-                     const row* fastest) {
+std::string row_html(const document& results, const experiment_rows& part, const row& entry, const row* fastest) {
   const row_cells cells = cells_of(entry, fastest);
   const metric* headline = headline_metric(entry);
   const auto value = headline_value(entry);
@@ -83,24 +82,21 @@ std::string row_html(const document& results, const experiment_rows& part, const
   html += fmt::format(R"(<th scope="row">{}</th>)", html_escaped(entry.method));
   for (const std::string& name : part.metrics) html += metric_cells(entry, name);
   html += value ? number_cell(static_cast<double>(headline->n), cells.samples) : number_cell({}, "");
-  const bool has_ratio =
-      value && fastest != nullptr && (is_contender(entry) || is_floor(entry) || is_unordered(entry));
-  html +=
-      number_cell(has_ratio ? std::optional(*value / *headline_value(*fastest)) : std::nullopt, cells.ratio);
+  const bool has_ratio = value && fastest != nullptr && (is_contender(entry) || is_floor(entry) || is_unordered(entry));
+  html += number_cell(has_ratio ? std::optional(*value / *headline_value(*fastest)) : std::nullopt, cells.ratio);
   html += text_cell(cells.verified, R"( class="verified")");
   html += number_cell(entry.clock_mhz, entry.clock_mhz ? fmt::format("{:.0f}", *entry.clock_mhz) : "");
   html += text_cell(std::string(to_string(entry.status)), R"( class="status")");
-  html += text_cell(entry.status == row_status::ok ? entry.verification.value_or("")
-                                                   : entry.reason.value_or("no reason given"),
-                    R"( class="remark")");
+  html += text_cell(
+      entry.status == row_status::ok ? entry.verification.value_or("") : entry.reason.value_or("no reason given"),
+      R"( class="remark")");
   return html + "</tr>\n";
 }
 
 std::string header_html(const experiment_rows& part) {
   std::string html = "<thead><tr><th scope=\"col\">device</th>";
   const auto add = [&](const std::string& title, bool number) {
-    html +=
-        fmt::format(R"(<th scope="col"{}>{}</th>)", number ? R"( class="number")" : "", html_escaped(title));
+    html += fmt::format(R"(<th scope="col"{}>{}</th>)", number ? R"( class="number")" : "", html_escaped(title));
   };
   for (const std::string& name : part.axes) add(name, true);
   add("method", false);
@@ -162,12 +158,12 @@ std::string problems_html(const document& results) {
   std::string html;
   for (const auto& [entry, count, same_reason] : problems) {
     const std::string shapes = count == 1 ? axes_in_words(entry->axes) : fmt::format("{} shapes", count);
-    html += fmt::format(
-        R"(<li class="{0}"><span class="status">{0}</span> <b>{1}</b> on {2}{3}: {4}</li>)"
-        "\n",
-        to_string(entry->status), html_escaped(entry->method),
-        html_escaped(device_title(results, entry->device)), shapes.empty() ? "" : ", " + html_escaped(shapes),
-        (same_reason ? "" : "for example, ") + html_escaped(entry->reason.value_or("no reason given")));
+    html += fmt::format(R"(<li class="{0}"><span class="status">{0}</span> <b>{1}</b> on {2}{3}: {4}</li>)"
+                        "\n",
+                        to_string(entry->status), html_escaped(entry->method),
+                        html_escaped(device_title(results, entry->device)),
+                        shapes.empty() ? "" : ", " + html_escaped(shapes),
+                        (same_reason ? "" : "for example, ") + html_escaped(entry->reason.value_or("no reason given")));
   }
   return html.empty() ? "" : "<ul class=\"problems\">\n" + html + "</ul>\n";
 }

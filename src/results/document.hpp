@@ -43,7 +43,7 @@ struct row {
   std::optional<std::string> verification;  ///< how that was checked, with the numbers
   std::optional<double> clock_mhz;          ///< the clock seen while this row was measured
   row_status status = row_status::ok;
-  std::optional<std::string> reason;        ///< one sentence; always there when the status is not ok
+  std::optional<std::string> reason;  ///< one sentence; always there when the status is not ok
 
   const metric* find_metric(const std::string& name) const;
 };

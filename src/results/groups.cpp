@@ -15,8 +15,7 @@ std::vector<row_group> group_rows(const document& results) {
   using key = std::tuple<std::string, std::string, std::vector<std::pair<std::string, axis_value>>>;
   std::map<key, size_t> index_of;
   for (const row& entry : results.rows) {
-    const auto [found, added] =
-        index_of.try_emplace(key{entry.experiment, entry.device, entry.axes}, groups.size());
+    const auto [found, added] = index_of.try_emplace(key{entry.experiment, entry.device, entry.axes}, groups.size());
     if (added) groups.push_back({entry.experiment, entry.device, entry.axes, {}});
     groups[found->second].rows.push_back(&entry);
   }
@@ -42,18 +41,15 @@ bool is_unordered(const row& entry) {
 }
 
 bool is_contender(const row& entry) {
-  return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) &&
-         !is_unordered(entry) && headline_value(entry);
+  return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) && !is_unordered(entry) &&
+         headline_value(entry);
 }
 
 std::vector<const row*> by_figure(const row_group& group) {
   std::vector<const row*> sorted = group.rows;
-  const auto rank = [](const row* entry) {
-    return headline_value(*entry) ? 0 : static_cast<int>(entry->status) + 1;
-  };
+  const auto rank = [](const row* entry) { return headline_value(*entry) ? 0 : static_cast<int>(entry->status) + 1; };
   std::ranges::stable_sort(sorted, [&](const row* a, const row* b) {
-    return std::pair(rank(a), headline_value(*a).value_or(0)) <
-           std::pair(rank(b), headline_value(*b).value_or(0));
+    return std::pair(rank(a), headline_value(*a).value_or(0)) < std::pair(rank(b), headline_value(*b).value_or(0));
   });
   return sorted;
 }

@@ -68,24 +68,15 @@ json row_to_json(const row& entry) {
 
 std::string type_in_words(const json& value) {
   switch (value.type()) {
-    case json::value_t::null:
-      return "null";
-    case json::value_t::object:
-      return "an object";
-    case json::value_t::array:
-      return "an array";
-    case json::value_t::string:
-      return "a string";
-    case json::value_t::boolean:
-      return value.get<bool>() ? "true" : "false";
-    case json::value_t::number_float:
-      return fmt::format("the number {}", value.get<double>());
-    case json::value_t::number_integer:
-      return fmt::format("the number {}", value.get<int64_t>());
-    case json::value_t::number_unsigned:
-      return fmt::format("the number {}", value.get<uint64_t>());
-    default:
-      return "of an unknown type";
+    case json::value_t::null: return "null";
+    case json::value_t::object: return "an object";
+    case json::value_t::array: return "an array";
+    case json::value_t::string: return "a string";
+    case json::value_t::boolean: return value.get<bool>() ? "true" : "false";
+    case json::value_t::number_float: return fmt::format("the number {}", value.get<double>());
+    case json::value_t::number_integer: return fmt::format("the number {}", value.get<int64_t>());
+    case json::value_t::number_unsigned: return fmt::format("the number {}", value.get<uint64_t>());
+    default: return "of an unknown type";
   }
 }
 
@@ -120,8 +111,7 @@ class place {
   void each_element(const std::string& allowed, Visit visit) const {
     if (empty()) return;
     if (!value_->is_array()) fail(allowed);
-    for (size_t i = 0; i < value_->size(); ++i)
-      visit(place{&(*value_)[i], file_, fmt::format("{}[{}]", path_, i)});
+    for (size_t i = 0; i < value_->size(); ++i) visit(place{&(*value_)[i], file_, fmt::format("{}[{}]", path_, i)});
   }
 
   std::string string() const {
@@ -170,8 +160,8 @@ class place {
       if (word == to_string(known)) return known;
     }
     if (word.empty()) fail(R"("ok", "failed" or "skipped")");
-    throw usage_error(fmt::format(R"('{}': {} is "{}"; it must be "ok", "failed" or "skipped")",
-                                  printable(file_), path_, printable(word, 60)));
+    throw usage_error(fmt::format(R"('{}': {} is "{}"; it must be "ok", "failed" or "skipped")", printable(file_),
+                                  path_, printable(word, 60)));
   }
 
  private:
@@ -210,9 +200,8 @@ row read_row(const place& at) {
   at.member("axes").each_member(
       [&](const std::string& name, const place& value) { entry.axes.emplace_back(name, value.axis()); });
   entry.method = at.member("method").string();
-  at.member("metrics").each_member([&](const std::string& name, const place& value) {
-    entry.metrics.emplace_back(name, read_metric(value));
-  });
+  at.member("metrics").each_member(
+      [&](const std::string& name, const place& value) { entry.metrics.emplace_back(name, read_metric(value)); });
   entry.verified = at.member("verified").bool_or_null();
   entry.verification = at.member("verification").string_or_null();
   entry.clock_mhz = at.member("clock_mhz").number_or_null();
@@ -235,8 +224,8 @@ void check_schema(const json& value, const std::string& name) {
   if (!found.starts_with("gpusync-results/")) {
     no_document(fmt::format("its \"schema\" is \"{}\"", printable(found, 60)));
   }
-  throw usage_error(fmt::format("'{}' has the schema \"{}\"; this version of gpusync reads \"{}\"",
-                                printable(name), printable(found, 60), results_schema));
+  throw usage_error(fmt::format("'{}' has the schema \"{}\"; this version of gpusync reads \"{}\"", printable(name),
+                                printable(found, 60), results_schema));
 }
 
 std::string line_and_column(std::string_view text, size_t byte) {
@@ -279,35 +268,32 @@ document from_json(const json& value, const std::string& name) {
 
 document parse_document(std::string_view text, const std::string& name) {
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
-    throw usage_error(fmt::format("'{}' is empty; expected a result document (schema \"{}\")",
-                                  printable(name), results_schema));
+    throw usage_error(
+        fmt::format("'{}' is empty; expected a result document (schema \"{}\")", printable(name), results_schema));
   }
   const auto bound_depth = [&](int depth, json::parse_event_t, json&) {
     if (depth <= deepest_nesting) return true;
-    throw usage_error(
-        fmt::format("'{}' is not a gpusync result document: its JSON is nested more than {} levels deep",
-                    printable(name), deepest_nesting));
+    throw usage_error(fmt::format("'{}' is not a gpusync result document: its JSON is nested more than {} levels deep",
+                                  printable(name), deepest_nesting));
   };
   try {
     return from_json(json::parse(text, bound_depth), name);
   } catch (const json::parse_error& error) {
     if (error.byte > text.size()) {
-      throw usage_error(
-          fmt::format("'{}' is truncated: its JSON ends unfinished at {}; expected a result document",
-                      printable(name), line_and_column(text, error.byte)));
+      throw usage_error(fmt::format("'{}' is truncated: its JSON ends unfinished at {}; expected a result document",
+                                    printable(name), line_and_column(text, error.byte)));
     }
     throw usage_error(fmt::format("'{}' is not JSON: it cannot be read beyond {}; expected a result document",
                                   printable(name), line_and_column(text, error.byte)));
   } catch (const json::exception& error) {
-    throw usage_error(
-        fmt::format("'{}' is not a gpusync result document: {}", printable(name), error.what()));
+    throw usage_error(fmt::format("'{}' is not a gpusync result document: {}", printable(name), error.what()));
   }
 }
 
 document read_document(const std::string& path) {
   const auto unreadable = [&](int error) {
-    throw usage_error(fmt::format("cannot read '{}': {}; expected the file of a result document",
-                                  printable(path), std::strerror(error)));
+    throw usage_error(fmt::format("cannot read '{}': {}; expected the file of a result document", printable(path),
+                                  std::strerror(error)));
   };
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
   if (file == nullptr) unreadable(errno);
@@ -316,8 +302,7 @@ document read_document(const std::string& path) {
   while (const size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
     text.append(buffer, count);
     if (text.size() > largest_file) {
-      throw usage_error(
-          fmt::format("'{}' is larger than 1 GiB, which no result document is", printable(path)));
+      throw usage_error(fmt::format("'{}' is larger than 1 GiB, which no result document is", printable(path)));
     }
   }
   if (std::ferror(file.get()) != 0) unreadable(errno);

@@ -82,8 +82,7 @@ std::vector<section> sections_of(const std::vector<row_group>& groups) {
 std::string section_table(const section& part) {
   std::vector<line> lines(1);
   for (const std::string& name : part.axes) lines[0].push_back(escaped(name));
-  for (const char* title : {"method", "value", "±", "n", "ratio", "verified", "remark"})
-    lines[0].emplace_back(title);
+  for (const char* title : {"method", "value", "±", "n", "ratio", "verified", "remark"}) lines[0].emplace_back(title);
   for (const row_group* group : part.groups) {
     const row* fastest = fastest_contender(*group);
     for (const row* entry : by_figure(*group)) {
@@ -91,9 +90,8 @@ std::string section_table(const section& part) {
       for (const std::string& name : part.axes) cells.push_back(axis_text(*group, name));
       const row_cells shown = cells_of(*entry, fastest);
       const std::string method = escaped(shown.method);
-      cells.insert(cells.end(),
-                   {entry == fastest ? "**" + method + "**" : method, escaped(shown.value), shown.spread,
-                    shown.samples, shown.ratio, shown.verified, escaped(shown.remark)});
+      cells.insert(cells.end(), {entry == fastest ? "**" + method + "**" : method, escaped(shown.value), shown.spread,
+                                 shown.samples, shown.ratio, shown.verified, escaped(shown.remark)});
       lines.push_back(std::move(cells));
     }
   }
@@ -110,8 +108,8 @@ std::string to_markdown(const document& results) {
   if (!found.empty()) text += "\n";
   const std::vector<row_group> groups = group_rows(results);
   for (const section& part : sections_of(groups)) {
-    text += fmt::format("## {} on {}\n\n{}\n", escaped(part.experiment),
-                        escaped(device_title(results, part.device)), section_table(part));
+    text += fmt::format("## {} on {}\n\n{}\n", escaped(part.experiment), escaped(device_title(results, part.device)),
+                        section_table(part));
   }
   text +=
       "The value is a median, ± half the interquartile range over n samples; the ratio is to the fastest "
@@ -119,8 +117,7 @@ std::string to_markdown(const document& results) {
       "with verified results.\n";
   for (const context_section& part : context_in_words(results)) {
     text += fmt::format("\n### {}\n\n", escaped(part.title));
-    for (const auto& [label, value] : part.facts)
-      text += fmt::format("- {}: {}\n", escaped(label), escaped(value));
+    for (const auto& [label, value] : part.facts) text += fmt::format("- {}: {}\n", escaped(label), escaped(value));
   }
   return text;
 }

@@ -60,9 +60,7 @@ void flush_folder(const std::string& folder) {
 }  // namespace
 
 output_error::output_error(const std::string& path, const std::string& reason)
-    : std::runtime_error(fmt::format("cannot write '{}': {}", printable(path), reason)),
-      path_(path),
-      reason_(reason) {}
+    : std::runtime_error(fmt::format("cannot write '{}': {}", printable(path), reason)), path_(path), reason_(reason) {}
 
 output_file::output_file(std::string path) : path_(std::move(path)) {
   if (path_.empty()) refuse(path_, "the name is empty");
@@ -116,8 +114,7 @@ void output_file::open_temporary() {
 
 void output_file::commit() {
   if (is_stdout()) {
-    if (std::fwrite(contents_.data(), 1, contents_.size(), stdout) != contents_.size() ||
-        std::fflush(stdout) != 0) {
+    if (std::fwrite(contents_.data(), 1, contents_.size(), stdout) != contents_.size() || std::fflush(stdout) != 0) {
       throw output_error("standard output", std::strerror(errno));
     }
     return;

@@ -29,11 +29,10 @@ std::string padded(const std::string& text, size_t width, bool left) {
 
 table_row row_of(const row& entry, const row* fastest) {
   const row_cells cells = cells_of(entry, fastest);
-  table_row shown{
-      {printable(cells.method, 60), printable(cells.value, 30),
-       cells.spread.empty() ? "" : "±" + cells.spread, cells.samples, cells.ratio, cells.verified},
-      printable(cells.remark),
-      ""};
+  table_row shown{{printable(cells.method, 60), printable(cells.value, 30),
+                   cells.spread.empty() ? "" : "±" + cells.spread, cells.samples, cells.ratio, cells.verified},
+                  printable(cells.remark),
+                  ""};
   if (&entry == fastest) {
     shown.style = "\033[1;32m";
   } else if (entry.status == row_status::failed || entry.verified == false) {
@@ -70,8 +69,7 @@ void append_group(std::string& text, const document& results, const row_group& g
     for (size_t i = 0; i < columns; ++i) printed += "  " + padded(shown.cells[i], widths[i], i == 0);
     if (!shown.remark.empty()) printed += "  " + shown.remark;
     printed.erase(printed.find_last_not_of(' ') + 1);
-    text +=
-        color && *shown.style != '\0' ? fmt::format("{}{}\033[0m\n", shown.style, printed) : printed + "\n";
+    text += color && *shown.style != '\0' ? fmt::format("{}{}\033[0m\n", shown.style, printed) : printed + "\n";
   }
 }
 

@@ -9,12 +9,9 @@ namespace gpusync::tool {
 
 std::string_view to_string(row_status status) {
   switch (status) {
-    case row_status::ok:
-      return "ok";
-    case row_status::failed:
-      return "failed";
-    case row_status::skipped:
-      return "skipped";
+    case row_status::ok: return "ok";
+    case row_status::failed: return "failed";
+    case row_status::skipped: return "skipped";
   }
   return "failed";
 }
@@ -57,17 +54,14 @@ std::optional<double> half_interquartile_range(const metric& measured) {
 }
 
 std::string printable(std::string_view text, size_t limit) {
-  const auto continues = [](char byte) {
-    return (byte & 0xc0) == 0x80;
-  };  // a later byte of a UTF-8 character
+  const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };  // a later byte of a UTF-8 character
   std::string clean;
   clean.reserve(std::min(text.size(), limit));
   size_t i = 0;
   for (; i < text.size() && clean.size() < limit; ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     // U+0080..U+009F, two bytes in UTF-8, hold the one-character forms of escape sequences.
-    const bool c1_control =
-        byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+    const bool c1_control = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
     if (c1_control) ++i;
     clean += byte < 0x20 || byte == 0x7f || c1_control ? '?' : text[i];
   }

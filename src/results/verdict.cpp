@@ -47,8 +47,7 @@ std::string also_rans(const row_group& group) {
   const auto add = [&](const char* title, const std::string& names) {
     if (!names.empty()) text += fmt::format("; {}: {}", title, names);
   };
-  add("wrong results",
-      names_of(group, [](const row* entry) { return entry->verified == false && !is_floor(*entry); }));
+  add("wrong results", names_of(group, [](const row* entry) { return entry->verified == false && !is_floor(*entry); }));
   add("ordering nothing and so not to be trusted", names_of(group, [](const row* entry) {
         return entry->status == row_status::ok && entry->verified != false && is_unordered(*entry);
       }));
@@ -56,8 +55,7 @@ std::string also_rans(const row_group& group) {
         return entry->status == row_status::failed && entry->verified != false;
       }));
   add("not verified", names_of(group, [](const row* entry) {
-        return entry->status == row_status::ok && !entry->verified && !is_floor(*entry) &&
-               !is_unordered(*entry);
+        return entry->status == row_status::ok && !entry->verified && !is_floor(*entry) && !is_unordered(*entry);
       }));
   add("skipped", names_of(group, [](const row* entry) { return entry->status == row_status::skipped; }));
   return text;
@@ -67,8 +65,7 @@ std::string also_rans(const row_group& group) {
 rows rivals_of(const rows& slower) {
   rows chosen(slower.begin(), slower.begin() + std::min<ptrdiff_t>(1, std::ssize(slower)));
   for (const char* method : familiar_methods) {
-    const auto found =
-        std::ranges::find_if(slower, [&](const row* entry) { return entry->method == method; });
+    const auto found = std::ranges::find_if(slower, [&](const row* entry) { return entry->method == method; });
     const bool named = found == slower.end() || std::ranges::find(chosen, *found) != chosen.end();
     if (!named && chosen.size() < most_rivals) chosen.push_back(*found);
   }
@@ -79,9 +76,8 @@ rows rivals_of(const rows& slower) {
 std::string rivals_in_words(const rows& slower, const row* winner) {
   std::string text;
   for (const row* rival : rivals_of(slower)) {
-    text +=
-        fmt::format("{}{}{} {} ({})", text.empty() ? "; " : ", ", words(rival), text.empty() ? " takes" : "",
-                    figure_with_unit(rival), ratio(*headline_value(*rival) / *headline_value(*winner)));
+    text += fmt::format("{}{}{} {} ({})", text.empty() ? "; " : ", ", words(rival), text.empty() ? " takes" : "",
+                        figure_with_unit(rival), ratio(*headline_value(*rival) / *headline_value(*winner)));
   }
   return text;
 }
@@ -96,9 +92,8 @@ std::string winner_in_words(const row* winner, const rows& equals) {
     names.push_back(words(entry));
     figures.push_back(figure_with_unit(entry));
   }
-  return fmt::format(
-      "{} is as fast as {}, {} a step against {} with overlapping quartiles; no way to wait is cheaper",
-      words(winner), join_words(names), figure_with_unit(winner), join_words(figures));
+  return fmt::format("{} is as fast as {}, {} a step against {} with overlapping quartiles; no way to wait is cheaper",
+                     words(winner), join_words(names), figure_with_unit(winner), join_words(figures));
 }
 
 std::string work_alone(const row_group& group) {
@@ -132,8 +127,7 @@ verdict verdict_on(const document& results, const row_group& group) {
 }
 
 bool has_step_times(const row_group& group) {
-  return std::ranges::any_of(group.rows,
-                             [](const row* entry) { return entry->find_metric("step_time") != nullptr; });
+  return std::ranges::any_of(group.rows, [](const row* entry) { return entry->find_metric("step_time") != nullptr; });
 }
 
 /// What "largest shape" compares.

@@ -21,11 +21,11 @@ struct step_shape {
 
 /// A way to pass from one step to the next.
 struct step_method {
-  std::string name;   ///< in results: "cg", "lock-based-acquire-release", "relaunch"
-  std::string title;  ///< in words: "stream relaunch"
-  std::vector<std::string> items;  ///< paper items that it reproduces
-  bool synchronizes = true;  ///< false for the work alone, the floor
-  bool ordered = true;       ///< false if what is read after it may be stale: its results prove nothing
+  std::string name;                 ///< in results: "cg", "lock-based-acquire-release", "relaunch"
+  std::string title;                ///< in words: "stream relaunch"
+  std::vector<std::string> items;   ///< paper items that it reproduces
+  bool synchronizes = true;         ///< false for the work alone, the floor
+  bool ordered = true;              ///< false if what is read after it may be stale: its results prove nothing
   bool needs_co_residency = false;  ///< all blocks must run at once
 };
 

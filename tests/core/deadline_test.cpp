@@ -17,7 +17,9 @@ TEST(Timeout, TakesAnyDuration) {
   EXPECT_EQ(timeout(std::chrono::duration<double>(0.25)).nanoseconds(), 250'000'000u);
 }
 
-TEST(Timeout, CountsANegativeSpanAsNone) { EXPECT_EQ(timeout(-5ms).nanoseconds(), 0u); }
+TEST(Timeout, CountsANegativeSpanAsNone) {
+  EXPECT_EQ(timeout(-5ms).nanoseconds(), 0u);
+}
 
 TEST(Timeout, HasLiteralsThatNeedNoLibrary) {
   static_assert((7_ns).nanoseconds() == 7);
@@ -26,9 +28,26 @@ TEST(Timeout, HasLiteralsThatNeedNoLibrary) {
   static_assert((7_s).nanoseconds() == 7'000'000'000);
 }
 
-TEST(Deadline, PassesAtItsTimeAndNotBefore) {
-  EXPECT_FALSE(deadline{100}.passed(99));
-  EXPECT_TRUE(deadline{100}.passed(100));
+TEST(Deadline, BeginsWhenItIsFirstAskedAndPassesItsSpanLater) {
+  deadline limit(timeout(100));
+  EXPECT_FALSE(limit.passed(5000));
+  EXPECT_FALSE(limit.passed(5099));
+  EXPECT_TRUE(limit.passed(5100));
+  EXPECT_TRUE(limit.passed(9999));
+}
+
+TEST(Deadline, OfNoSpanPassesAtOnce) {
+  deadline limit(timeout(0));
+  EXPECT_TRUE(limit.passed(5000));
+}
+
+TEST(Deadline, OfTheLongestSpanNeverPasses) {
+  deadline limit{timeout(UINT64_MAX)};
+  EXPECT_FALSE(limit.passed(5000));
+  EXPECT_FALSE(limit.passed(UINT64_MAX));
+}
+
+TEST(NoDeadline, NeverPasses) {
   EXPECT_FALSE(no_deadline{}.passed(UINT64_MAX));
 }
 

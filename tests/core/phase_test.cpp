@@ -11,13 +11,15 @@
 namespace gpusync {
 namespace {
 
-RC_GTEST_PROP(Reached, HoldsFromTheGoalOnAndNotBeforeAcrossTheWrap, (uint32_t goal)) {
+RC_GTEST_PROP(Reached, HoldsFromTheGoalOnAndNotBeforeAcrossTheWrap, (uint32_t goal))
+{
   const uint32_t distance = *rc::gen::inRange<uint32_t>(0, 1u << 31);
   RC_ASSERT(reached(goal + distance, goal));
   RC_ASSERT(distance == 0 || !reached(goal - distance, goal));
 }
 
-RC_GTEST_PROP(PhaseWord, IsDueOnceAllHaveArrivedInAnyOrderFromAnyPhase, (uint32_t first_phase)) {
+RC_GTEST_PROP(PhaseWord, IsDueOnceAllHaveArrivedInAnyOrderFromAnyPhase, (uint32_t first_phase))
+{
   const uint32_t blocks = *rc::gen::inRange<uint32_t>(1, 200);
   std::vector<uint32_t> order(blocks);
   std::iota(order.begin(), order.end(), 0u);
@@ -39,7 +41,9 @@ RC_GTEST_PROP(PhaseWord, IsDueOnceAllHaveArrivedInAnyOrderFromAnyPhase, (uint32_
   RC_ASSERT(reached(word, goal));
 }
 
-TEST(PhaseWord, OneBlockCompletesAPhaseAlone) { EXPECT_EQ(phase_word::completing(1), phase_word::one_phase); }
+TEST(PhaseWord, OneBlockCompletesAPhaseAlone) {
+  EXPECT_EQ(phase_word::completing(1), phase_word::one_phase);
+}
 
 TEST(PhaseWord, TheLargestGridStaysWithinItsPhaseUntilTheLastArrival) {
   // Block 0 adds nearly a whole phase at once: even so the word must not look complete before the last arrival.

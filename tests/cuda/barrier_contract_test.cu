@@ -36,7 +36,8 @@ __device__ void dawdle(uint32_t& state) {
 /// Every block announces its phase, and after the barrier one thread per block looks at all announcements. They are
 /// atomic and relaxed, so that also a barrier that orders no data must pass: what is tested is the waiting.
 template <class Algorithm>
-__global__ void waits(barrier_of<Algorithm> barrier, uint32_t* slots, uint32_t* early, uint32_t first, uint32_t phases) {
+__global__ void waits(barrier_of<Algorithm> barrier, uint32_t* slots, uint32_t* early, uint32_t first,
+                      uint32_t phases) {
   const cuda_grid grid;
   uint32_t random = grid.block() * 747796405u + 1;
   for (uint32_t phase = first + 1; phase <= first + phases; ++phase) {
@@ -55,9 +56,11 @@ __global__ void waits(barrier_of<Algorithm> barrier, uint32_t* slots, uint32_t* 
   }
 }
 
-/// Plain data: every thread writes three words, and reads those of the same thread in two other blocks after the barrier.
+/// Plain data: every thread writes three words, and reads those of the same thread in two other blocks after the
+/// barrier.
 template <class Algorithm>
-__global__ void publishes(barrier_of<Algorithm> barrier, uint32_t* halves, uint32_t* wrong, uint32_t phases, bool split) {
+__global__ void publishes(barrier_of<Algorithm> barrier, uint32_t* halves, uint32_t* wrong, uint32_t phases,
+                          bool split) {
   const cuda_grid grid;
   const uint32_t words = 3;
   const uint32_t all = grid.blocks() * grid.threads() * words;
@@ -99,7 +102,9 @@ __global__ void misses(barrier_of<Algorithm> barrier, uint32_t absent, uint64_t 
 template <class Algorithm>
 class CudaBarrier : public test::CudaTest {
  protected:
-  uint64_t most(uint32_t threads) const { return max_co_resident(device(), publishes<Algorithm>, {1, threads}).blocks(); }
+  uint64_t most(uint32_t threads) const {
+    return max_co_resident(device(), publishes<Algorithm>, {1, threads}).blocks();
+  }
 
   uint32_t early_releases(cuda_barrier_storage<Algorithm>& storage, launch_shape shape, uint32_t phases) {
     const auto slots = words(shape.blocks.count());
@@ -122,9 +127,15 @@ TYPED_TEST_SUITE(CudaBarrier, all_types, test::algorithm_names);
 
 TYPED_TEST(CudaBarrier, ReleasesNobodyBeforeAllHaveArrived) {
   const auto resident = static_cast<uint32_t>(this->most(256));
-  for (const launch_shape shape :
-       {launch_shape{1, 1}, {2, 1}, {3, 33}, {this->sms(), 1}, {this->sms(), 256}, {this->sms(), 1024},
-        {2 * this->sms(), 128}, {resident, 256}, {{3, 4, 2}, {5, 3, 2}}}) {
+  for (const launch_shape shape : {launch_shape{1, 1},
+                                   {2, 1},
+                                   {3, 33},
+                                   {this->sms(), 1},
+                                   {this->sms(), 256},
+                                   {this->sms(), 1024},
+                                   {2 * this->sms(), 128},
+                                   {resident, 256},
+                                   {{3, 4, 2}, {5, 3, 2}}}) {
     cuda_barrier_storage<TypeParam> storage(this->device(), static_cast<uint32_t>(shape.blocks.count()));
     EXPECT_EQ(this->early_releases(storage, shape, phases(2000)), 0u)
         << shape.blocks.count() << " blocks of " << shape.threads.count();
@@ -132,9 +143,12 @@ TYPED_TEST(CudaBarrier, ReleasesNobodyBeforeAllHaveArrived) {
 }
 
 TYPED_TEST(CudaBarrier, PublishesPlainDataIfItsOrderingPromisesThat) {
-  for (const launch_shape shape :
-       {launch_shape{2, 64}, {this->sms(), 32}, {this->sms(), 256}, {this->sms(), 1024}, {2 * this->sms(), 512},
-        {static_cast<uint32_t>(this->most(256)), 256}}) {
+  for (const launch_shape shape : {launch_shape{2, 64},
+                                   {this->sms(), 32},
+                                   {this->sms(), 256},
+                                   {this->sms(), 1024},
+                                   {2 * this->sms(), 512},
+                                   {static_cast<uint32_t>(this->most(256)), 256}}) {
     for (const bool split : {false, true}) {
       cuda_barrier_storage<TypeParam> storage(this->device(), static_cast<uint32_t>(shape.blocks.count()));
       const uint32_t wrong = this->wrong_words(storage, shape, phases(5000), split);

@@ -41,7 +41,9 @@ TEST_F(CudaKnownDelay, IsMeasuredWithinTwoPercent) {
   EXPECT_LT(relative_error(20'000, 1.0), 0.02);
 }
 
-TEST_F(CudaKnownDelay, ATimerOffByFivePercentWouldFailTheTestAbove) { EXPECT_GT(relative_error(20'000, 1.05), 0.02); }
+TEST_F(CudaKnownDelay, ATimerOffByFivePercentWouldFailTheTestAbove) {
+  EXPECT_GT(relative_error(20'000, 1.05), 0.02);
+}
 
 TEST_F(CudaKnownDelay, TheClockSeenIsOneThatTheDeviceCanHave) {
   int most_khz = 0;

@@ -4,9 +4,13 @@
 namespace gpusync {
 namespace {
 
-__global__ void small(grid_barrier barrier) { barrier.sync(); }
+__global__ void small(grid_barrier barrier) {
+  barrier.sync();
+}
 
-__global__ void plain(uint32_t* ran) { atomicAdd(ran, 1u); }
+__global__ void plain(uint32_t* ran) {
+  atomicAdd(ran, 1u);
+}
 
 /// Uses many registers: an unrolled chain of values that all live to the end.
 template <int Values>
@@ -59,7 +63,8 @@ TEST_F(CudaLaunch, RefusesOneBlockTooManyWithTheLimitAndItsCause) {
 TEST_F(CudaLaunch, NamesEachCauseOfTheLimit) {
   EXPECT_NE(refusal(plain, {1u << 20, 32}).find("blocks per SM"), std::string::npos);
   EXPECT_NE(refusal(plain, {1u << 20, 64, 100 * 1024}).find("shared memory"), std::string::npos);
-  EXPECT_NE(refusal(greedy<96>, {1u << 20, 256}).find("registers"), std::string::npos) << refusal(greedy<96>, {1u << 20, 256});
+  EXPECT_NE(refusal(greedy<96>, {1u << 20, 256}).find("registers"), std::string::npos)
+      << refusal(greedy<96>, {1u << 20, 256});
 }
 
 TEST_F(CudaLaunch, ExplainsEveryOccupancyThatTheRuntimeReports) {
@@ -76,8 +81,8 @@ TEST_F(CudaLaunch, ExplainsEveryOccupancyThatTheRuntimeReports) {
                                                                     detail::needs_of(attributes, shape))) {
           least = std::min(least, limit);
         }
-        EXPECT_EQ(least, static_cast<uint64_t>(found.blocks_per_sm)) << threads << " threads, " << shared << " bytes, "
-                                                                     << attributes.numRegs << " registers";
+        EXPECT_EQ(least, static_cast<uint64_t>(found.blocks_per_sm))
+            << threads << " threads, " << shared << " bytes, " << attributes.numRegs << " registers";
       }
     }
   }

@@ -21,7 +21,8 @@ __global__ void with_deadline(grid_barrier barrier, uint32_t steps, timeout span
 /// The algorithm without the front door: no roll call, no deadline.
 __global__ void bare(uint32_t* words, uint32_t steps) {
   const cuda_grid grid;
-  for (uint32_t s = 0; s < steps; ++s) (void)algorithm::wait(grid, words, algorithm::arrive(grid, words), no_deadline{});
+  for (uint32_t s = 0; s < steps; ++s)
+    (void)algorithm::wait(grid, words, algorithm::arrive(grid, words), no_deadline{});
 }
 
 class CudaOverhead : public test::CudaTest {};

@@ -62,19 +62,21 @@ TEST(Axis, NamesTheCulpritAndWhatIsAllowed) {
   EXPECT_NE(complaint("elements=0:2^40").find("more than 10000"), std::string::npos);
 }
 
-RC_GTEST_PROP(Axis, ARangeHoldsEveryStepFromFirstToLast, ()) {
+RC_GTEST_PROP(Axis, ARangeHoldsEveryStepFromFirstToLast, ())
+{
   const auto first = *rc::gen::inRange<int64_t>(1, 1000);
   const auto count = *rc::gen::inRange<int64_t>(1, 100);
   const auto step = *rc::gen::inRange<int64_t>(1, 50);
   const auto beyond = *rc::gen::inRange<int64_t>(0, step);
   const auto last = first + (count - 1) * step + beyond;
-  const auto values = numbers("blocks=" + std::to_string(first) + ":" + std::to_string(last) + ":" +
-                              std::to_string(step));
+  const auto values =
+      numbers("blocks=" + std::to_string(first) + ":" + std::to_string(last) + ":" + std::to_string(step));
   RC_ASSERT(values.size() == static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) RC_ASSERT(values[static_cast<size_t>(i)] == first + i * step);
 }
 
-RC_GTEST_PROP(Axis, AnyTextIsTakenOrRefusedInOneLine, (const std::string& text)) {
+RC_GTEST_PROP(Axis, AnyTextIsTakenOrRefusedInOneLine, (const std::string& text))
+{
   axis_choice choice;
   try {
     parse_axis(text, axes, choice);

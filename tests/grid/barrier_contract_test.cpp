@@ -175,7 +175,8 @@ TYPED_TEST(HostBarrier, RefusesALaunchOnABrokenStorageUntilItIsReset) {
 
 TYPED_TEST(HostBarrier, RefusesAGridLargerThanItsStorage) {
   typename TestFixture::storage memory(2);
-  EXPECT_THROW(launch(host_device{}, {3, 1}, [](typename TestFixture::barrier b) { b.sync(); }, memory.barrier()),
+  EXPECT_THROW(launch(
+                   host_device{}, {3, 1}, [](typename TestFixture::barrier b) { b.sync(); }, memory.barrier()),
                invalid_argument);
 }
 

@@ -77,7 +77,8 @@ TEST(HostLaunch, RunsEveryThreadOfEveryBlockOnceWithItsPlace) {
 
 TEST(HostLaunch, GivesEveryThreadItsOwnCopyOfTheArguments) {
   int value = 7;
-  launch(host_device{}, {4, 2}, [](int copy) { EXPECT_EQ(copy++, 7); }, value);
+  launch(
+      host_device{}, {4, 2}, [](int copy) { EXPECT_EQ(copy++, 7); }, value);
   EXPECT_EQ(value, 7);
 }
 

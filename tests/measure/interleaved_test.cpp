@@ -34,8 +34,8 @@ TEST(Interleaved, TakesTurnsInsteadOfMeasuringOneAfterTheOther) {
 }
 
 TEST(Interleaved, FindsTheTimePerStepAndStopsOnSpread) {
-  const auto results = measure_interleaved(
-      {{[](uint64_t steps) { return 1e6 + static_cast<double>(steps) * 123.0; }, 64}}, quick());
+  const auto results =
+      measure_interleaved({{[](uint64_t steps) { return 1e6 + static_cast<double>(steps) * 123.0; }, 64}}, quick());
   EXPECT_NEAR(results[0].samples.summary().median, 123.0, 1e-6);
   EXPECT_EQ(results[0].stop, stop_reason::spread);
   EXPECT_EQ(results[0].samples.summary().n, 3u);
@@ -52,10 +52,9 @@ TEST(Interleaved, ChoosesRunsLongEnoughForTheDifferenceButNoLongerThanAllowed) {
 }
 
 TEST(Interleaved, KeepsOneProgramsFailureFromTheOthers) {
-  const auto results = measure_interleaved(
-      {{[](uint64_t) -> double { throw std::runtime_error("broken"); }, 1},
-       {[](uint64_t steps) { return static_cast<double>(steps) * 1e4; }, 1}},
-      quick());
+  const auto results = measure_interleaved({{[](uint64_t) -> double { throw std::runtime_error("broken"); }, 1},
+                                            {[](uint64_t steps) { return static_cast<double>(steps) * 1e4; }, 1}},
+                                           quick());
   EXPECT_TRUE(results[0].failure);
   EXPECT_FALSE(results[1].failure);
   EXPECT_NEAR(results[1].samples.summary().median, 1e4, 1e-6);
@@ -81,8 +80,7 @@ TEST(Interleaved, EndsWhenTheUserAsksAndKeepsWhatWasMeasured) {
 TEST(Interleaved, EndsOnItsTimeBudget) {
   interleaved_options how = quick();
   how.stop = {3, 1000000000, -1, -1, 2e7};
-  const auto results =
-      measure_interleaved({{[](uint64_t steps) { return static_cast<double>(steps) * 1e4; }, 1}}, how);
+  const auto results = measure_interleaved({{[](uint64_t steps) { return static_cast<double>(steps) * 1e4; }, 1}}, how);
   EXPECT_EQ(results[0].stop, stop_reason::time);
 }
 

@@ -1,5 +1,5 @@
-// The measuring engine against delays that are known: if its timer were off by 5 %, these tests would fail, and the last
-// of them shows that they would.
+// The measuring engine against delays that are known: if its timer were off by 5 %, these tests would fail, and the
+// last of them shows that they would.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -17,8 +17,8 @@ int64_t raw_now() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-/// A program whose steps take `step_ns` each, after `once_ns` for the run. What a disturbance (another process) takes is
-/// made up for in later steps, so that only the end can be late.
+/// A program whose steps take `step_ns` each, after `once_ns` for the run. What a disturbance (another process) takes
+/// is made up for in later steps, so that only the end can be late.
 template <class Clock>
 candidate known(int64_t step_ns, int64_t once_ns) {
   return {[=](uint64_t steps) {
@@ -48,7 +48,8 @@ struct clock_off_by_5_percent {
   using time_point = std::chrono::time_point<clock_off_by_5_percent>;
   static constexpr bool is_steady = true;
   static time_point now() {
-    return time_point(duration(1.05 * static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count())));
+    return time_point(
+        duration(1.05 * static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count())));
   }
 };
 

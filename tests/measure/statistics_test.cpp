@@ -39,7 +39,8 @@ TEST(Summary, OfNothingIsAllZero) {
   EXPECT_EQ(summarize({}).median, 0.0);
 }
 
-RC_GTEST_PROP(Summary, ShiftsWithItsValuesAndKeepsItsOrder, ()) {
+RC_GTEST_PROP(Summary, ShiftsWithItsValuesAndKeepsItsOrder, ())
+{
   const auto values = *rc::gen::nonEmpty(rc::gen::container<std::vector<int16_t>>(rc::gen::arbitrary<int16_t>()));
   std::vector<double> plain(values.begin(), values.end());
   std::vector<double> shifted;

@@ -89,15 +89,13 @@ int main(int argc, char** argv) {
 
   // The unbounded barrier alone: the report of a missing block has relaxed loads of its own.
   const size_t begin = ptx.find(".entry sync(");
-  const std::string sync =
-      begin == std::string::npos ? "" : ptx.substr(begin, ptx.find(".entry", begin + 1) - begin);
+  const std::string sync = begin == std::string::npos ? "" : ptx.substr(begin, ptx.find(".entry", begin + 1) - begin);
   expect(contains(sync, R"(atom\.release\.gpu\.global\.add\.u32)"), "a block arrives with one releasing add");
   expect(contains(sync, R"(ld\.relaxed\.gpu\.global\.u32)"), "it polls with relaxed loads");
   expect(contains(sync, R"(ld\.acquire\.gpu\.global\.u32)"), "it leaves with an acquiring load");
   // Weak or volatile accesses to the barrier's words would race, and a generic one would cost a look at the
   // space.
-  expect(!contains(ptx, R"(\b(ld|st)\.(volatile\.|weak\.)?(global\.)?[usb]32)"),
-         "no weak access to shared words");
+  expect(!contains(ptx, R"(\b(ld|st)\.(volatile\.|weak\.)?(global\.)?[usb]32)"), "no weak access to shared words");
   expect(!contains(ptx, R"(\b(membar|fence)\b)"), "no fence beside the release and the acquire");
   if (failures != 0) std::printf("%s\n", ptx.c_str());
   return failures == 0 ? 0 : 1;

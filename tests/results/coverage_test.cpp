@@ -9,8 +9,7 @@
 namespace gpusync::tool {
 namespace {
 
-constexpr const char* items =
-    R"([{"id": "F1", "paper": "p", "title": "t"}, {"id": "F2", "paper": "p", "title": "u"}])";
+constexpr const char* items = R"([{"id": "F1", "paper": "p", "title": "t"}, {"id": "F2", "paper": "p", "title": "u"}])";
 
 std::string refusal(const std::string& claims) {
   try {
@@ -32,29 +31,22 @@ TEST(coverage, has_every_item_of_the_five_papers_in_order) {
 }
 
 TEST(coverage, an_item_without_claim_is_missing) {
-  const coverage_list coverage = build_coverage(
-      items, R"([{"item": "F2", "status": "done", "by": ["x"], "devices": ["host"], "note": null}])");
+  const coverage_list coverage =
+      build_coverage(items, R"([{"item": "F2", "status": "done", "by": ["x"], "devices": ["host"], "note": null}])");
   EXPECT_EQ(to_json(coverage).dump(),
             R"({"items":[{"id":"F1","title":"t","status":"missing","by":[],"devices":[],"note":null},)"
             R"({"id":"F2","title":"u","status":"done","by":["x"],"devices":["host"],"note":null}]})");
 }
 
 TEST(coverage, claims_that_do_not_fit_are_refused) {
-  EXPECT_NE(refusal(R"([{"item": "F9", "status": "done", "by": ["x"], "devices": ["host"], "note": null}])"),
-            "");
-  EXPECT_NE(
-      refusal(R"([{"item": "F1", "status": "almost", "by": ["x"], "devices": ["host"], "note": null}])"), "");
-  EXPECT_NE(refusal(R"([{"item": "F1", "status": "done", "by": [], "devices": ["host"], "note": null}])"),
-            "");
-  EXPECT_NE(refusal(R"([{"item": "F1", "status": "done", "by": ["x"], "devices": ["tpu"], "note": null}])"),
-            "");
-  EXPECT_NE(
-      refusal(R"([{"item": "F1", "status": "partial", "by": ["x"], "devices": ["host"], "note": null}])"),
-      "");
+  EXPECT_NE(refusal(R"([{"item": "F9", "status": "done", "by": ["x"], "devices": ["host"], "note": null}])"), "");
+  EXPECT_NE(refusal(R"([{"item": "F1", "status": "almost", "by": ["x"], "devices": ["host"], "note": null}])"), "");
+  EXPECT_NE(refusal(R"([{"item": "F1", "status": "done", "by": [], "devices": ["host"], "note": null}])"), "");
+  EXPECT_NE(refusal(R"([{"item": "F1", "status": "done", "by": ["x"], "devices": ["tpu"], "note": null}])"), "");
+  EXPECT_NE(refusal(R"([{"item": "F1", "status": "partial", "by": ["x"], "devices": ["host"], "note": null}])"), "");
   EXPECT_NE(refusal(R"([{"item": "F1"}])"), "");
   EXPECT_NE(refusal(R"([)"), "");
-  const std::string claim =
-      R"({"item": "F1", "status": "done", "by": ["x"], "devices": ["host"], "note": null})";
+  const std::string claim = R"({"item": "F1", "status": "done", "by": ["x"], "devices": ["host"], "note": null})";
   EXPECT_NE(refusal("[" + claim + "," + claim + "]"), "");
   EXPECT_EQ(refusal("[" + claim + "]"), "");
 }

@@ -55,20 +55,17 @@ TEST(hostile_file, messages_name_the_culprit_and_what_is_allowed) {
   EXPECT_EQ(refusal("{\"schema\":\n \"gpu"),
             "'r.json' is truncated: its JSON ends unfinished at line 2, column 6 (byte 16); expected a "
             "result document");
-  EXPECT_EQ(
-      refusal("\x89PNG"),
-      "'r.json' is not JSON: it cannot be read beyond line 1, column 1 (byte 0); expected a result document");
+  EXPECT_EQ(refusal("\x89PNG"),
+            "'r.json' is not JSON: it cannot be read beyond line 1, column 1 (byte 0); expected a result document");
   EXPECT_EQ(refusal("[1]"),
             "'r.json' is not a gpusync result document: it is an array, not an object; expected "
             "\"schema\": \"gpusync-results/1\"");
   EXPECT_EQ(refusal("{}"),
             "'r.json' is not a gpusync result document: it has no key \"schema\"; expected \"schema\": "
             "\"gpusync-results/1\"");
-  EXPECT_EQ(
-      refusal(R"({"schema": "gpusync-results/2"})"),
-      "'r.json' has the schema \"gpusync-results/2\"; this version of gpusync reads \"gpusync-results/1\"");
-  EXPECT_EQ(refusal(R"({"schema": "gpusync-results/1"})"),
-            "'r.json': rows is missing; it must be an array of rows");
+  EXPECT_EQ(refusal(R"({"schema": "gpusync-results/2"})"),
+            "'r.json' has the schema \"gpusync-results/2\"; this version of gpusync reads \"gpusync-results/1\"");
+  EXPECT_EQ(refusal(R"({"schema": "gpusync-results/1"})"), "'r.json': rows is missing; it must be an array of rows");
 }
 
 TEST(hostile_file, wrong_types_name_the_row_and_the_key) {
@@ -82,8 +79,7 @@ TEST(hostile_file, wrong_types_name_the_row_and_the_key) {
             "'r.json': rows[1].axes.blocks is the number 18446744073709551615; it must be an integer of 64 "
             "bits or a "
             "string");
-  EXPECT_EQ(refusal(with_row(R"({"method": null})")),
-            "'r.json': rows[1].method is missing; it must be a string");
+  EXPECT_EQ(refusal(with_row(R"({"method": null})")), "'r.json': rows[1].method is missing; it must be a string");
   EXPECT_EQ(refusal(with_row(R"({"verified": "yes"})")),
             "'r.json': rows[1].verified is a string; it must be true, false or null");
   EXPECT_EQ(refusal(with_row(R"({"status": "fine"})")),
@@ -103,8 +99,8 @@ TEST(hostile_file, names_cannot_steer_a_terminal) {
 TEST(hostile_file, deep_nesting_and_huge_numbers_are_refused) {
   const std::string deep(1000000, '[');
   EXPECT_NE(refusal(deep), "");
-  EXPECT_NE(refusal(R"({"schema": "gpusync-results/1", "context": {"x": )" + deep +
-                    std::string(1000000, ']') + R"(}, "rows": []})")
+  EXPECT_NE(refusal(R"({"schema": "gpusync-results/1", "context": {"x": )" + deep + std::string(1000000, ']') +
+                    R"(}, "rows": []})")
                 .find("nested"),
             std::string::npos);
   EXPECT_NE(refusal(R"({"schema": "gpusync-results/1", "context": {"x": 1e999}, "rows": []})"), "");

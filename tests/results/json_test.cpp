@@ -19,9 +19,8 @@ std::string text_of(const document& results) {
 std::optional<double> any_number() {
   const auto mantissa = *rc::gen::arbitrary<int64_t>();
   const auto exponent = *rc::gen::inRange(-300, 290);
-  return *rc::gen::arbitrary<bool>()
-             ? std::optional(static_cast<double>(mantissa) / 9.2e18 * std::pow(10.0, exponent))
-             : std::nullopt;
+  return *rc::gen::arbitrary<bool>() ? std::optional(static_cast<double>(mantissa) / 9.2e18 * std::pow(10.0, exponent))
+                                     : std::nullopt;
 }
 
 /// Text of letters that JSON, CSV and HTML treat specially, and of two and four bytes in UTF-8.
@@ -77,8 +76,8 @@ row any_row() {
 }
 
 bool same(const metric& a, const metric& b) {
-  return a.value == b.value && a.unit == b.unit && a.n == b.n && a.q1 == b.q1 && a.median == b.median &&
-         a.q3 == b.q3 && a.stddev == b.stddev && a.samples == b.samples && a.stop == b.stop;
+  return a.value == b.value && a.unit == b.unit && a.n == b.n && a.q1 == b.q1 && a.median == b.median && a.q3 == b.q3 &&
+         a.stddev == b.stddev && a.samples == b.samples && a.stop == b.stop;
 }
 
 bool same(const row& a, const row& b) {
@@ -86,9 +85,8 @@ bool same(const row& a, const row& b) {
     return x.first == y.first && same(x.second, y.second);
   });
   return same_metrics && a.experiment == b.experiment && a.items == b.items && a.device == b.device &&
-         a.axes == b.axes && a.method == b.method && a.verified == b.verified &&
-         a.verification == b.verification && a.clock_mhz == b.clock_mhz && a.status == b.status &&
-         a.reason == b.reason;
+         a.axes == b.axes && a.method == b.method && a.verified == b.verified && a.verification == b.verification &&
+         a.clock_mhz == b.clock_mhz && a.status == b.status && a.reason == b.reason;
 }
 
 TEST(json, any_document_survives_being_written_and_read) {
@@ -98,8 +96,7 @@ TEST(json, any_document_survives_being_written_and_read) {
     for (int i = *rc::gen::inRange(0, 4); i > 0; --i) written.rows.push_back(any_row());
     const document read = parse_document(to_json_text(written), "test");
     RC_ASSERT(read.context == written.context);
-    RC_ASSERT(
-        std::ranges::equal(read.rows, written.rows, [](const row& a, const row& b) { return same(a, b); }));
+    RC_ASSERT(std::ranges::equal(read.rows, written.rows, [](const row& a, const row& b) { return same(a, b); }));
   }));
 }
 
@@ -108,13 +105,11 @@ TEST(json, keys_are_those_of_the_design) {
   EXPECT_EQ(written.at("schema"), "gpusync-results/1");
   std::vector<std::string> keys;
   for (const auto& item : written.at("rows").at(0).items()) keys.push_back(item.key());
-  EXPECT_EQ(keys, (std::vector<std::string>{"experiment", "items", "device", "axes", "method", "metrics",
-                                            "verified", "verification", "clock_mhz", "status", "reason"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"experiment", "items", "device", "axes", "method", "metrics", "verified",
+                                            "verification", "clock_mhz", "status", "reason"}));
   keys.clear();
-  for (const auto& item : written.at("rows").at(0).at("metrics").at("step_time").items())
-    keys.push_back(item.key());
-  EXPECT_EQ(keys, (std::vector<std::string>{"value", "unit", "n", "q1", "median", "q3", "stddev", "samples",
-                                            "stop"}));
+  for (const auto& item : written.at("rows").at(0).at("metrics").at("step_time").items()) keys.push_back(item.key());
+  EXPECT_EQ(keys, (std::vector<std::string>{"value", "unit", "n", "q1", "median", "q3", "stddev", "samples", "stop"}));
 }
 
 TEST(json, what_is_not_finite_or_not_measured_is_null) {

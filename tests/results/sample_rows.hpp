@@ -58,8 +58,7 @@ inline row skipped_row(std::string method, std::string reason) {
 /// A document with a context that names cuda:0 "NVIDIA H200".
 inline document h200_document(std::vector<row> rows) {
   document results;
-  results.context =
-      json::parse(R"({"complete": true, "devices": [{"id": "cuda:0", "name": "NVIDIA H200"}]})");
+  results.context = json::parse(R"({"complete": true, "devices": [{"id": "cuda:0", "name": "NVIDIA H200"}]})");
   results.rows = std::move(rows);
   return results;
 }

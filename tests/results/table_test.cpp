@@ -9,10 +9,9 @@ namespace gpusync::tool {
 namespace {
 
 TEST(table, golden) {
-  const document results =
-      h200_document({skipped_row("cooperative-relaunch", "no memory"), barrier_row("cg", 1.28),
-                     wrong_row("lock-based-none", 0.9), barrier_row("lock-based-fence", 1.2),
-                     barrier_row("no-barrier", 0.31)});
+  const document results = h200_document({skipped_row("cooperative-relaunch", "no memory"), barrier_row("cg", 1.28),
+                                          wrong_row("lock-based-none", 0.9), barrier_row("lock-based-fence", 1.2),
+                                          barrier_row("no-barrier", 0.31)});
   EXPECT_EQ(to_table(results, false),
             "barrier-cost on NVIDIA H200, 132 blocks of 256 threads, stores in flight\n"
             "  method                step time  spread   n      ratio  verified\n"
@@ -32,16 +31,15 @@ TEST(table, colours_only_if_asked_for_and_never_from_the_document) {
 }
 
 TEST(text, figures_have_three_significant_digits) {
-  for (const auto& [value, shown] :
-       std::initializer_list<std::pair<double, const char*>>{{0, "0"},
-                                                             {1.2, "1.20"},
-                                                             {9.999, "10.0"},
-                                                             {0.0996, "0.0996"},
-                                                             {134.4, "134"},
-                                                             {1e6, "1000000"},
-                                                             {5e-5, "5.00e-05"},
-                                                             {-2.5, "-2.50"},
-                                                             {0.001, "0.00100"}}) {
+  for (const auto& [value, shown] : std::initializer_list<std::pair<double, const char*>>{{0, "0"},
+                                                                                          {1.2, "1.20"},
+                                                                                          {9.999, "10.0"},
+                                                                                          {0.0996, "0.0996"},
+                                                                                          {134.4, "134"},
+                                                                                          {1e6, "1000000"},
+                                                                                          {5e-5, "5.00e-05"},
+                                                                                          {-2.5, "-2.50"},
+                                                                                          {0.001, "0.00100"}}) {
     EXPECT_EQ(figure(value), shown);
   }
 }

@@ -14,9 +14,8 @@ std::string verdict_on_rows(std::vector<row> rows) {
 }
 
 TEST(verdict, names_the_winner_its_rivals_and_the_wrong) {
-  EXPECT_EQ(verdict_on_rows({barrier_row("no-barrier", 0.3), barrier_row("relaunch", 3.49),
-                             barrier_row("graph", 1.28), wrong_row("lock-based-none", 0.9),
-                             barrier_row("lock-based-acquire-release", 1.2)}),
+  EXPECT_EQ(verdict_on_rows({barrier_row("no-barrier", 0.3), barrier_row("relaunch", 3.49), barrier_row("graph", 1.28),
+                             wrong_row("lock-based-none", 0.9), barrier_row("lock-based-acquire-release", 1.2)}),
             std::string(where) +
                 "lock-based-acquire-release is the cheapest way to wait, 1.20 us a step (the work alone: "
                 "0.300 us); a "
@@ -27,8 +26,7 @@ TEST(verdict, names_the_winner_its_rivals_and_the_wrong) {
 TEST(verdict, wrong_results_never_win_however_fast) {
   row wrong_but_ok = wrong_row("cg", 0.1);
   wrong_but_ok.status = row_status::ok;  // a document from elsewhere may contradict itself
-  const auto found =
-      verdicts(h200_document({wrong_but_ok, wrong_row("graph", 0.2), barrier_row("relaunch", 3.5)}));
+  const auto found = verdicts(h200_document({wrong_but_ok, wrong_row("graph", 0.2), barrier_row("relaunch", 3.5)}));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].winner, "relaunch");
 }
@@ -65,9 +63,9 @@ TEST(verdict, methods_whose_quartiles_overlap_are_as_fast_as_each_other) {
 TEST(verdict, the_answer_is_about_the_largest_shape_of_the_first_device) {
   row elsewhere = barrier_row("cg", 9, 0.01, 4096, 1024);
   elsewhere.device = "host";
-  const std::string text = verdict_on_rows(
-      {barrier_row("cg", 1, 0.01, 1, 256), barrier_row("cg", 2, 0.01, 132, 256, 0),
-       barrier_row("cg", 3, 0.01, 132, 256, 1), barrier_row("cg", 4, 0.01, 16, 64), elsewhere});
+  const std::string text =
+      verdict_on_rows({barrier_row("cg", 1, 0.01, 1, 256), barrier_row("cg", 2, 0.01, 132, 256, 0),
+                       barrier_row("cg", 3, 0.01, 132, 256, 1), barrier_row("cg", 4, 0.01, 16, 64), elsewhere});
   EXPECT_TRUE(text.starts_with(where)) << text;
 }
 

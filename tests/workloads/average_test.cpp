@@ -1,5 +1,5 @@
-// Workload "average" on host threads: right methods pass its check, and barriers that let blocks through early, or not in
-// order, fail it.
+// Workload "average" on host threads: right methods pass its check, and barriers that let blocks through early, or not
+// in order, fail it.
 #include "workloads/average/average.hpp"
 
 #include <gpusync/gpusync.hpp>

@@ -14,9 +14,8 @@ namespace gpusync {
 class cuda_failure : public runtime_failure {
  public:
   cuda_failure(const char* call, cudaError_t code)
-      : runtime_failure(std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) +
-                            ").",
-                        code) {}
+      : runtime_failure(
+            std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ").", code) {}
 };
 
 /// Throws cuda_failure unless `code` is cudaSuccess; `call` says what was called. Clears the runtime's sticky copy of

@@ -9,6 +9,9 @@ namespace gpusync {
 /// counted as one row (x fastest). Empty: everything is read from special registers when asked for.
 struct cuda_grid {
   using memory = cuda_memory;
+  /// A poll takes about a third of a microsecond, and a read of the global timer longer than that: the clock is asked
+  /// every ten microseconds or so, which is how exact deadlines are.
+  static constexpr uint32_t polls_per_clock_read = 32;
 
   /// The grid of the calling thread.
   static __device__ __forceinline__ cuda_grid current() { return {}; }

@@ -58,13 +58,13 @@ struct cuda_memory {
     static_assert(Order != memory_order::seq_cst, "PTX has no sequentially consistent atomic: add a fence");
     uint32_t before = 0;
     const size_t global = __cvta_generic_to_global(address);
-#define GPUSYNC_ADD(ORDER, SCOPE)                                  \
+#define GPUSYNC_ADD(ORDER, SCOPE)                                      \
   asm volatile("atom." ORDER "." SCOPE ".global.add.u32 %0, [%1], %2;" \
-               : "=r"(before)                                      \
-               : "l"(global), "r"(value)                           \
+               : "=r"(before)                                          \
+               : "l"(global), "r"(value)                               \
                : "memory")
-#define GPUSYNC_ADD_IN_SCOPE(ORDER)                              \
-  if constexpr (Scope == scope::block) GPUSYNC_ADD(ORDER, "cta"); \
+#define GPUSYNC_ADD_IN_SCOPE(ORDER)                                \
+  if constexpr (Scope == scope::block) GPUSYNC_ADD(ORDER, "cta");  \
   if constexpr (Scope == scope::device) GPUSYNC_ADD(ORDER, "gpu"); \
   if constexpr (Scope == scope::system) GPUSYNC_ADD(ORDER, "sys")
     if constexpr (Order == memory_order::relaxed) {

@@ -33,10 +33,18 @@ class timeout {
 };
 
 namespace literals {
-GPUSYNC_HD constexpr timeout operator""_ns(unsigned long long n) { return timeout(n); }
-GPUSYNC_HD constexpr timeout operator""_us(unsigned long long n) { return timeout(n * 1000); }
-GPUSYNC_HD constexpr timeout operator""_ms(unsigned long long n) { return timeout(n * 1000000); }
-GPUSYNC_HD constexpr timeout operator""_s(unsigned long long n) { return timeout(n * 1000000000); }
+GPUSYNC_HD constexpr timeout operator""_ns(unsigned long long n) {
+  return timeout(n);
+}
+GPUSYNC_HD constexpr timeout operator""_us(unsigned long long n) {
+  return timeout(n * 1000);
+}
+GPUSYNC_HD constexpr timeout operator""_ms(unsigned long long n) {
+  return timeout(n * 1000000);
+}
+GPUSYNC_HD constexpr timeout operator""_s(unsigned long long n) {
+  return timeout(n * 1000000000);
+}
 }  // namespace literals
 
 /// A wait that may take for ever: costs nothing, for nothing is asked of the clock.
@@ -45,12 +53,27 @@ struct no_deadline {
   GPUSYNC_HD constexpr bool passed(uint64_t) const { return false; }
 };
 
-/// A wait that ends at `at` nanoseconds of the grid's clock.
-struct deadline {
+/// A wait that ends when a time span is over. The span begins when the clock is first asked, which a waiting loop does
+/// only once a few polls have failed: a wait that is soon over never reads the clock.
+class deadline {
+ public:
   static constexpr bool bounded = true;
-  uint64_t at;
 
-  GPUSYNC_HD constexpr bool passed(uint64_t now) const { return now >= at; }
+  GPUSYNC_HD constexpr explicit deadline(timeout span) : span_(span.nanoseconds()) {}
+
+  /// Whether the span is over at `now`, in nanoseconds of one clock. The first call begins it.
+  GPUSYNC_HD constexpr bool passed(uint64_t now) {
+    if (!begun_) {
+      begun_ = true;
+      begin_ = now;
+    }
+    return now - begin_ >= span_;
+  }
+
+ private:
+  uint64_t span_;
+  uint64_t begin_ = 0;
+  bool begun_ = false;
 };
 
 }  // namespace gpusync

@@ -73,6 +73,8 @@ inline thread_local place* this_place = nullptr;
 class host_grid {
  public:
   using memory = host_memory;
+  /// Reading the clock is cheap here, and a poll may give the processor away for milliseconds.
+  static constexpr uint32_t polls_per_clock_read = 1;
 
   /// The grid of the calling thread. Precondition: called within a kernel that gpusync::launch started.
   static host_grid current() { return host_grid(host_detail::this_place); }
@@ -87,9 +89,9 @@ class host_grid {
 
   /// Nanoseconds of the steady clock.
   uint64_t now() const {
-    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                     std::chrono::steady_clock::now().time_since_epoch())
-                                     .count());
+    return static_cast<uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count());
   }
 
   /// Between two polls: lets other threads run, and unwinds the kernel if another block of the launch has thrown.

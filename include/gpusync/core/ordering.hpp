@@ -36,6 +36,8 @@ GPUSYNC_HD constexpr const char* to_string(ordering order) {
 }
 
 /// Whether a barrier of this ordering promises that data written before it is seen after it.
-GPUSYNC_HD constexpr bool orders_data(ordering order) { return order != ordering::none; }
+GPUSYNC_HD constexpr bool orders_data(ordering order) {
+  return order != ordering::none;
+}
 
 }  // namespace gpusync

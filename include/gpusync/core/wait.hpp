@@ -12,7 +12,8 @@ namespace gpusync {
 /// before the awaited value was written is visible to the calling thread. Polling relaxed and acquiring once is
 /// cheaper than polling with acquire: on NVIDIA GPUs every acquiring load also invalidates the L1 cache.
 ///
-/// The clock is read once every `polls_per_clock_read` polls and only if the deadline is bounded.
+/// The clock is read after every `Grid::polls_per_clock_read` failed polls, and only if the deadline is bounded: what
+/// is over sooner costs what it costs without a deadline.
 ///
 /// Progress: the writer of the word must be running or be scheduled independently of this thread.
 GPUSYNC_TEMPLATE_TEXT
@@ -21,11 +22,10 @@ GPUSYNC_HD inline wait_status wait_until(Grid grid, const uint32_t* word, Done d
   using memory = typename Grid::memory;
   static_assert(Order == memory_order::relaxed || Order == memory_order::acquire,
                 "a wait is relaxed or acquires; it cannot release anything");
-  constexpr uint32_t polls_per_clock_read = 8;
   uint32_t polls = 0;
   while (!done(memory::template load<memory_order::relaxed, Scope>(word))) {
     if constexpr (Deadline::bounded) {
-      if (++polls % polls_per_clock_read == 0 && limit.passed(grid.now())) return wait_status::timed_out;
+      if (++polls % Grid::polls_per_clock_read == 0 && limit.passed(grid.now())) return wait_status::timed_out;
     }
     grid.pause();
   }

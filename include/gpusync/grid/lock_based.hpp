@@ -46,8 +46,7 @@ struct lock_based {
     if (grid.thread() != 0) return 0;
     const uint32_t step = grid.block() == 0 ? phase_word::completing(grid.blocks()) : 1u;
     // The block barrier has put the other threads' writes before this; release is cumulative and publishes them all.
-    constexpr memory_order publish =
-        Order == ordering::acquire_release ? memory_order::release : memory_order::relaxed;
+    constexpr memory_order publish = Order == ordering::acquire_release ? memory_order::release : memory_order::relaxed;
     return memory::template fetch_add<publish, scope::device>(words, step);
   }
 

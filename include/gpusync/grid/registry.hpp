@@ -27,8 +27,8 @@ struct algorithm_list {
 };
 
 /// The algorithms that are written once for every machine.
-using portable_algorithms = algorithm_list<lock_based<ordering::none>, lock_based<ordering::fence>,
-                                           lock_based<ordering::acquire_release>>;
+using portable_algorithms =
+    algorithm_list<lock_based<ordering::none>, lock_based<ordering::fence>, lock_based<ordering::acquire_release>>;
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 /// All algorithms that run on a CUDA device.

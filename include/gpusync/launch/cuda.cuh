@@ -13,7 +13,9 @@ namespace gpusync {
 
 namespace detail {
 
-inline dim3 to_dim3(const extent& size) { return dim3(size.x, size.y, size.z); }
+inline dim3 to_dim3(const extent& size) {
+  return dim3(size.x, size.y, size.z);
+}
 
 inline cudaFuncAttributes attributes_of(const void* kernel) {
   cudaFuncAttributes attributes{};
@@ -46,9 +48,9 @@ inline residency residency_of(const cuda_device& device, const void* kernel, con
 /// Raises the kernel's limit of dynamic shared memory if the shape needs it.
 inline void allow_shared(const void* kernel, const cudaFuncAttributes& attributes, const launch_shape& shape) {
   if (shape.shared_bytes <= static_cast<size_t>(attributes.maxDynamicSharedSizeBytes)) return;
-  check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                  static_cast<int>(shape.shared_bytes)),
-             "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)");
+  check_cuda(
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes)),
+      "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)");
 }
 
 inline void check_shape(const cuda_device& device, const launch_shape& shape) {

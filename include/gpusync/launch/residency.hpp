@@ -1,4 +1,5 @@
-// How many blocks of a kernel run at once on a GPU, and which resource sets the limit. Plain arithmetic: no device needed.
+// How many blocks of a kernel run at once on a GPU, and which resource sets the limit. Plain arithmetic: no device
+// needed.
 #pragma once
 
 #include <algorithm>

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
+#include <gpusync/core/error.hpp>
 #include "experiments/experiment.hpp"
 #include "measure/interleaved.hpp"
 #include "usage_error.hpp"
 #include "workloads/step_program.hpp"
-#include <gpusync/core/error.hpp>
 
 namespace gpusync::tool {
 
@@ -75,10 +75,9 @@ void judge(const contestant& one, const measured& result, row& entry) {
   }
   if (found.wrong != 0) {
     entry.status = row_status::failed;
-    entry.reason =
-        fmt::format("Wrong results: {} of {} checked words ({:.3g} %){}.", found.wrong, found.checked,
-                    100.0 * static_cast<double>(found.wrong) / static_cast<double>(found.checked),
-                    one.method.ordered ? "" : "; this method orders no data, so it may read stale words");
+    entry.reason = fmt::format("Wrong results: {} of {} checked words ({:.3g} %){}.", found.wrong, found.checked,
+                               100.0 * static_cast<double>(found.wrong) / static_cast<double>(found.checked),
+                               one.method.ordered ? "" : "; this method orders no data, so it may read stale words");
   } else if (result.samples.summary().n == 0) {
     entry.status = row_status::skipped;
     entry.reason = "Interrupted before a first sample.";

@@ -30,11 +30,10 @@ static average_place average_place_of(bool crosses_groups) {
   return place;
 }
 
-/// One step of either kind. `check`: the step before this one was a data step. Returns the number of wrong
-/// words found. Plain accesses to `values`: whether they are seen in time is the boundary's business, and
-/// what is measured.
-static uint average_step(__global float* values, const average_place* place, uint step, bool data_step, bool check) {
-  if (!data_step) return average_value(place->own, step) > 2.0f ? 1u : 0u;  // never, which a compiler cannot know
+/// One data step. `check`: the step before this one was a data step too. Returns the number of wrong words
+/// found. Plain accesses to `values`: whether they are seen in time is the boundary's business, and what is
+/// measured.
+static uint average_step(__global float* values, const average_place* place, uint step, bool check) {
   uint wrong = 0;
   if (check) {
     const uint before = (step + AVERAGE_PERIOD - 1) % AVERAGE_PERIOD;
@@ -65,24 +64,30 @@ __kernel void average_persistent(__global uint* storage, __global float* values,
   uint wrong = 0;
   uint s = 0;
   for (; s < AVERAGE_CHECKED; ++s) {
-    wrong += average_step(values, &place, s % AVERAGE_PERIOD, true, true);
+    wrong += average_step(values, &place, s % AVERAGE_PERIOD, true);
     AVERAGE_BOUNDARY();
   }
-  for (; s < tail; ++s) {
-    wrong += average_step(values, &place, s % AVERAGE_PERIOD, stores != 0, stores != 0);
-    AVERAGE_BOUNDARY();
+  if (stores) {
+    for (; s < tail; ++s) {
+      wrong += average_step(values, &place, s % AVERAGE_PERIOD, true);
+      AVERAGE_BOUNDARY();
+    }
+  } else {
+    for (; s < tail; ++s) { AVERAGE_BOUNDARY(); }
   }
   for (; s < steps; ++s) {
-    wrong += average_step(values, &place, s % AVERAGE_PERIOD, true, stores != 0 || s != tail);
+    wrong += average_step(values, &place, s % AVERAGE_PERIOD, stores != 0 || s != tail);
     AVERAGE_BOUNDARY();
   }
   if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);
 }
 
-/// One step; the end of the kernel is the boundary.
-__kernel void average_single(__global float* values, __global uint* wrong_words, uint step, uint data_step,
-                             uint check) {
+/// One data step; the end of the kernel is the boundary.
+__kernel void average_single(__global float* values, __global uint* wrong_words, uint step, uint check) {
   const average_place place = average_place_of(true);
-  const uint wrong = average_step(values, &place, step, data_step != 0, check != 0);
+  const uint wrong = average_step(values, &place, step, check != 0);
   if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);
 }
+
+/// An idle step.
+__kernel void average_idle(void) {}

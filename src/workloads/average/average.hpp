@@ -5,7 +5,8 @@
 // A *data step* s writes avg(i, s) of every element i into half s % 2 of a buffer of two halves; what step s wrote is
 // read after the boundary, at the start of step s + 1, by the thread of the same number in the next block, and compared
 // with the value computed anew. One boundary per step is enough, for two steps never touch the same half. An *idle
-// step* computes and writes nothing. Inputs repeat every `average_period` steps, so that replayed graphs check the same.
+// step* is empty: what it takes is the boundary alone. Inputs repeat every `average_period` steps, so that replayed
+// graphs check the same.
 #pragma once
 
 #include <gpusync/core/config.hpp>
@@ -72,22 +73,16 @@ GPUSYNC_HD inline void average_write(const average_data& data, const average_pla
   data.values[(step % 2) * place.elements + place.own] = average_value(place.own, step);
 }
 
-/// An idle step: computes, keeps the result alive, writes nothing. Returns 0, which a compiler cannot know.
-GPUSYNC_HD inline uint32_t average_idle(const average_place& place, uint32_t step) {
-  return average_value(place.own, step) > 2.0f ? 1u : 0u;
-}
-
-/// One step of either kind. `check`: the step before this one was a data step. Returns the number of wrong words found.
+/// One data step. `check`: the step before this one was a data step too. Returns the number of wrong words found.
 GPUSYNC_HD inline uint32_t average_step(const average_data& data, const average_place& place, uint32_t step,
-                                        bool data_step, bool check) {
-  if (!data_step) return average_idle(place, step);
+                                        bool check) {
   const uint32_t wrong = check ? average_check(data, place, step) : 0u;
   average_write(data, place, step);
   return wrong;
 }
 
-/// All steps of one run in one kernel, with `boundary()` after each. `steps` is a multiple of average_period and at least
-/// 2 x average_checked. Every run starts where the one before it, or the filled buffer, left off.
+/// All steps of one run in one kernel, with `boundary()` after each. `steps` is a multiple of average_period and at
+/// least 2 x average_checked. Every run starts where the one before it, or the filled buffer, left off.
 GPUSYNC_TEMPLATE_TEXT
 template <class Grid, class Boundary>
 GPUSYNC_HD void average_steps(Grid grid, const average_data& data, bool crosses_blocks, bool stores, uint32_t steps,
@@ -97,15 +92,19 @@ GPUSYNC_HD void average_steps(Grid grid, const average_data& data, bool crosses_
   uint32_t wrong = 0;
   uint32_t s = 0;
   for (; s < average_checked; ++s) {
-    wrong += average_step(data, place, s % average_period, true, true);
+    wrong += average_step(data, place, s % average_period, true);
     boundary();
   }
-  for (; s < tail; ++s) {
-    wrong += average_step(data, place, s % average_period, stores, stores);
-    boundary();
+  if (stores) {
+    for (; s < tail; ++s) {
+      wrong += average_step(data, place, s % average_period, true);
+      boundary();
+    }
+  } else {
+    for (; s < tail; ++s) boundary();
   }
   for (; s < steps; ++s) {
-    wrong += average_step(data, place, s % average_period, true, stores || s != tail);
+    wrong += average_step(data, place, s % average_period, stores || s != tail);
     boundary();
   }
   if (wrong != 0) {

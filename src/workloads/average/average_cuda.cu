@@ -11,13 +11,6 @@ namespace gpusync::tool {
 
 namespace {
 
-using single_kernel = void (*)(average_data, uint32_t, bool);
-
-single_kernel kernel_of_step(bool data_step, bool dependent_launch) {
-  if (dependent_launch) return data_step ? average_single_dependent<true> : average_single_dependent<false>;
-  return data_step ? average_single<true> : average_single<false>;
-}
-
 /// A stream that ends with its owner.
 class stream_owner {
  public:
@@ -120,8 +113,8 @@ class relaunch_program : public cuda_program {
   relaunch_program(const cuda_device& device, const step_shape& shape, how kind)
       : cuda_program(device, shape, true), kind_(kind) {
     if (kind == how::cooperative) {
-      const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(average_single<true>));
-      require_co_resident(max_co_resident(device, average_single<true>, this->shape()), device.name(), this->shape(),
+      const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(average_single));
+      require_co_resident(max_co_resident(device, average_single, this->shape()), device.name(), this->shape(),
                           detail::needs_of(attributes, this->shape()));
     }
   }
@@ -137,19 +130,26 @@ class relaunch_program : public cuda_program {
 
   void carry_out(uint32_t steps) override {
     each_step(steps, [this](uint32_t step, bool data_step, bool check) {
-      average_data target = data();
-      const single_kernel kernel = kernel_of_step(data_step, false);
       if (kind_ == how::cooperative) {
-        void* arguments[] = {&target, &step, &check};
-        check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel), shape_.blocks, shape_.threads,
-                                               arguments, 0, stream_),
-                   "cudaLaunchCooperativeKernel");
+        launch_cooperatively(step, data_step, check);
+      } else if (data_step) {
+        average_single<<<shape_.blocks, shape_.threads, 0, stream_>>>(data(), step, check);
       } else {
-        kernel<<<shape_.blocks, shape_.threads, 0, stream_>>>(target, step, check);
-        check_cuda(cudaGetLastError(), "launch of average_single");
+        average_idle<<<shape_.blocks, shape_.threads, 0, stream_>>>();
       }
+      check_cuda(cudaGetLastError(), "kernel launch");
       if (kind_ == how::waited_for) check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     });
+  }
+
+  void launch_cooperatively(uint32_t step, bool data_step, bool check) {
+    average_data target = data();
+    void* arguments[] = {&target, &step, &check};
+    const void* kernel =
+        data_step ? reinterpret_cast<const void*>(average_single) : reinterpret_cast<const void*>(average_idle);
+    check_cuda(
+        cudaLaunchCooperativeKernel(kernel, shape_.blocks, shape_.threads, data_step ? arguments : nullptr, 0, stream_),
+        "cudaLaunchCooperativeKernel");
   }
 
   const how kind_;
@@ -191,12 +191,17 @@ class graph_program : public cuda_program {
     attribute.val.programmaticStreamSerializationAllowed = 1;
     config.attrs = &attribute;
     config.numAttrs = dependent_launch_ ? 1 : 0;
-    check_cuda(cudaLaunchKernelEx(&config, kernel_of_step(data_step, dependent_launch_), data(), step, check),
-               "cudaLaunchKernelEx");
+    if (data_step) {
+      const auto kernel = dependent_launch_ ? average_single_dependent : average_single;
+      check_cuda(cudaLaunchKernelEx(&config, kernel, data(), step, check), "cudaLaunchKernelEx");
+    } else {
+      const auto kernel = dependent_launch_ ? average_idle_dependent : average_idle;
+      check_cuda(cudaLaunchKernelEx(&config, kernel), "cudaLaunchKernelEx");
+    }
   }
 
-  /// `count` steps from the start of the cycle of inputs. `check_first`: what stands before is a data step or the filled
-  /// buffer, so that the first step has something to check.
+  /// `count` steps from the start of the cycle of inputs. `check_first`: what stands before is a data step or the
+  /// filled buffer, so that the first step has something to check.
   executable capture(uint32_t count, bool data_steps, bool check_first) {
     check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     for (uint32_t s = 0; s < count; ++s) {
@@ -271,8 +276,7 @@ class cuda_average : public step_workload {
         {"graph", "CUDA graph of kernels", {}, true, true, false},
     };
     if (device_.properties().major >= 9) {
-      all.push_back(
-          {"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, true, true, false});
+      all.push_back({"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, true, true, false});
     }
     grid::cuda_algorithms::for_each([&all](auto algorithm) {
       using barrier = decltype(algorithm);

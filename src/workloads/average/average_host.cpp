@@ -48,9 +48,8 @@ class unsynchronized_program : public host_program {
 
  private:
   void carry_out(uint32_t steps) override {
-    launch(device_, shape(), [this, steps] {
-      average_steps(host_grid::current(), data(), false, shape_.stores, steps, [] {});
-    });
+    launch(device_, shape(),
+           [this, steps] { average_steps(host_grid::current(), data(), false, shape_.stores, steps, [] {}); });
   }
 };
 
@@ -66,8 +65,9 @@ class launch_wait_program : public host_program {
       const bool data_step = shape_.stores || s < average_checked || s >= tail;
       const bool check = data_step && (shape_.stores || s != tail);
       launch(device_, shape(), [this, s, data_step, check] {
-        const auto grid = host_grid::current();
-        const uint32_t wrong = average_step(data(), average_place::of(grid, true), s % average_period, data_step, check);
+        if (!data_step) return;
+        const uint32_t wrong =
+            average_step(data(), average_place::of(host_grid::current(), true), s % average_period, check);
         if (wrong != 0) host_memory::fetch_add<memory_order::relaxed, scope::device>(data().wrong, wrong);
       });
     }

@@ -18,29 +18,35 @@ static __global__ void average_unsynchronized(average_data data, bool stores, ui
   average_steps(cuda_grid::current(), data, false, stores, steps, [] {});
 }
 
-/// One step, for the methods in which the end of a kernel is the boundary. Data and idle steps are kernels of their own, so
-/// that an idle step's launch carries no more code than it needs.
-template <bool DataStep>
-__device__ void average_one_step(const average_data& data, uint32_t step, bool check) {
+/// One data step, for the methods in which the end of a kernel is the boundary.
+__device__ inline void average_one_step(const average_data& data, uint32_t step, bool check) {
   const cuda_grid grid;
-  const uint32_t wrong = average_step(data, average_place::of(grid, true), step, DataStep, check);
+  const uint32_t wrong = average_step(data, average_place::of(grid, true), step, check);
   if (wrong != 0) (void)cuda_memory::fetch_add<memory_order::relaxed, scope::device>(data.wrong, wrong);
 }
 
-template <bool DataStep>
-__global__ void average_single(average_data data, uint32_t step, bool check) {
-  average_one_step<DataStep>(data, step, check);
+static __global__ void average_single(average_data data, uint32_t step, bool check) {
+  average_one_step(data, step, check);
 }
 
-/// The same with programmatic dependent launch: the next step's blocks may be set up while this step runs; what touches
-/// memory still waits until the step before is complete and its writes are visible.
-template <bool DataStep>
-__global__ void average_single_dependent(average_data data, uint32_t step, bool check) {
+/// An idle step.
+static __global__ void average_idle() {}
+
+/// The same two with programmatic dependent launch: the next step's blocks may be set up while this step runs; what
+/// touches memory still waits until the step before is complete and its writes are visible.
+static __global__ void average_single_dependent(average_data data, uint32_t step, bool check) {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
 #endif
-  average_one_step<DataStep>(data, step, check);
+  average_one_step(data, step, check);
+}
+
+static __global__ void average_idle_dependent() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
 }
 
 }  // namespace gpusync::tool
