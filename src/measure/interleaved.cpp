@@ -10,11 +10,17 @@ namespace gpusync::tool {
 repeat_counts choose_counts(const candidate& program, const interleaved_options& options) {
   const uint64_t shorter = 2 * program.unit;
   const uint64_t most = std::max(options.max_steps / program.unit * program.unit, program.unit);
+  // The least of a few runs: a disturbance only ever makes a run longer, and one long run must not look like growth.
+  const auto least_of = [&program](int runs, uint64_t steps) {
+    double least = program.run(steps);
+    for (int i = 1; i < runs; ++i) least = std::min(least, program.run(steps));
+    return least;
+  };
   (void)program.run(shorter);  // first touch: module load, page faults, caches
-  const double base = program.run(shorter);
+  const double base = least_of(3, shorter);
   uint64_t extra = program.unit;
   for (;;) {
-    const double grown = program.run(shorter + extra) - base;
+    const double grown = least_of(2, shorter + extra) - base;
     const bool measurable = grown > 0.25 * options.target_run_ns || grown > 2 * base;
     if (measurable || extra >= most || options.interrupted()) {
       const double per_step = std::max(grown, 1.0) / static_cast<double>(extra);
