@@ -56,8 +56,8 @@ class step_workload {
   virtual ~step_workload() = default;
   /// Every method that this device has, the floor first.
   virtual std::vector<step_method> methods() const = 0;
-  /// A program for one method and shape. Throws gpusync::error when the device cannot run it (the row is skipped with
-  /// that sentence as its reason).
+  /// A program for one method and shape; it must not outlive the workload. Throws gpusync::error when the device cannot
+  /// run it (the row is skipped with that sentence as its reason).
   virtual std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) = 0;
   /// The most blocks of `threads` threads that run at once under the methods that need it.
   virtual uint64_t max_co_resident(uint32_t threads) = 0;

@@ -14,7 +14,10 @@ namespace {
 /// A stream that ends with its owner.
 class stream_owner {
  public:
-  stream_owner() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+  explicit stream_owner(const cuda_device& device) {
+    const cuda_device_scope scope(device.ordinal());
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
   ~stream_owner() { (void)cudaStreamDestroy(stream_); }
   stream_owner(const stream_owner&) = delete;
   stream_owner& operator=(const stream_owner&) = delete;
@@ -24,16 +27,25 @@ class stream_owner {
   cudaStream_t stream_ = nullptr;
 };
 
+/// Where programs run. All of them share one stream: with a stream each, all methods together slow graphs down by a
+/// third on H200.
+struct target {
+  explicit target(int ordinal) : device(ordinal), stream(device) {}
+  cuda_device device;
+  stream_owner stream;
+};
+
 /// Memory, counting and timing; what differs is how the steps of a run are carried out.
 class cuda_program : public step_program {
  public:
-  cuda_program(const cuda_device& device, const step_shape& shape, bool synchronizes)
-      : device_(device),
-        scope_(device.ordinal()),
+  cuda_program(const target& where, const step_shape& shape, bool synchronizes)
+      : device_(where.device),
+        scope_(device_.ordinal()),
         shape_(shape),
+        stream_(where.stream),
         result_(shape, synchronizes),
-        values_(device, 2 * size_t{result_.elements()} * sizeof(float)),
-        wrong_(device, sizeof(uint32_t)) {
+        values_(device_, 2 * size_t{result_.elements()} * sizeof(float)),
+        wrong_(device_, sizeof(uint32_t)) {
     const std::vector<float> first = result_.first_values();
     check_cuda(cudaMemcpy(values_.address(), first.data(), values_.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
@@ -81,10 +93,10 @@ class cuda_program : public step_program {
     }
   }
 
-  const cuda_device device_;
+  const cuda_device& device_;
   const cuda_device_scope scope_;
   const step_shape shape_;
-  const stream_owner stream_;
+  const cudaStream_t stream_;
 
  private:
   average_result result_;
@@ -96,7 +108,7 @@ class cuda_program : public step_program {
 /// The work alone.
 class unsynchronized_program : public cuda_program {
  public:
-  unsynchronized_program(const cuda_device& device, const step_shape& shape) : cuda_program(device, shape, false) {}
+  unsynchronized_program(const target& where, const step_shape& shape) : cuda_program(where, shape, false) {}
 
  private:
   void carry_out(uint32_t steps) override {
@@ -110,11 +122,11 @@ class relaunch_program : public cuda_program {
  public:
   enum class how { queued, waited_for, cooperative };
 
-  relaunch_program(const cuda_device& device, const step_shape& shape, how kind)
-      : cuda_program(device, shape, true), kind_(kind) {
+  relaunch_program(const target& where, const step_shape& shape, how kind)
+      : cuda_program(where, shape, true), kind_(kind) {
     if (kind == how::cooperative) {
       const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(average_single));
-      require_co_resident(max_co_resident(device, average_single, this->shape()), device.name(), this->shape(),
+      require_co_resident(max_co_resident(device_, average_single, this->shape()), device_.name(), this->shape(),
                           detail::needs_of(attributes, this->shape()));
     }
   }
@@ -158,8 +170,8 @@ class relaunch_program : public cuda_program {
 /// Steps as nodes of CUDA graphs, replayed.
 class graph_program : public cuda_program {
  public:
-  graph_program(const cuda_device& device, const step_shape& shape, bool dependent_launch)
-      : cuda_program(device, shape, true), dependent_launch_(dependent_launch) {
+  graph_program(const target& where, const step_shape& shape, bool dependent_launch)
+      : cuda_program(where, shape, true), dependent_launch_(dependent_launch) {
     if (shape.stores) {
       body_ = capture(nodes, true, true);
     } else {
@@ -173,8 +185,7 @@ class graph_program : public cuda_program {
   uint64_t steps_unit() const override { return nodes; }
 
  private:
-  // Enough that a replay's own cost is under 1 % of its steps'. No more, for the nodes of all live graphs count: with
-  // some ten thousand of them an H200 takes 0.72 us per node instead of 0.54.
+  // Enough that a replay's own cost is under 1 % of its steps'.
   static constexpr uint32_t nodes = 256;
   static_assert(nodes % average_period == 0 && nodes > 2 * average_checked);
 
@@ -243,10 +254,10 @@ class graph_program : public cuda_program {
 template <class Algorithm>
 class barrier_program : public cuda_program {
  public:
-  barrier_program(const cuda_device& device, const step_shape& shape)
-      : cuda_program(device, shape, true), storage_(device, shape.blocks) {
+  barrier_program(const target& where, const step_shape& shape)
+      : cuda_program(where, shape, true), storage_(where.device, shape.blocks) {
     const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(kernel));
-    require_co_resident(max_co_resident(device, kernel, this->shape()), device.name(), this->shape(),
+    require_co_resident(max_co_resident(device_, kernel, this->shape()), device_.name(), this->shape(),
                         detail::needs_of(attributes, this->shape()));
   }
 
@@ -267,7 +278,7 @@ class barrier_program : public cuda_program {
 
 class cuda_average : public step_workload {
  public:
-  explicit cuda_average(const device_description& description) : device_(description.index) {}
+  explicit cuda_average(const device_description& description) : where_(description.index) {}
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all{
@@ -277,7 +288,7 @@ class cuda_average : public step_workload {
         {"cooperative-relaunch", "cooperative relaunch", {}, true, true, true},
         {"graph", "CUDA graph of kernels", {}, true, true, false},
     };
-    if (device_.properties().major >= 9) {
+    if (where_.device.properties().major >= 9) {
       all.push_back({"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, true, true, false});
     }
     grid::cuda_algorithms::for_each([&all](auto algorithm) {
@@ -291,19 +302,19 @@ class cuda_average : public step_workload {
   }
 
   std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
-    const cuda_device_scope scope(device_.ordinal());
-    detail::check_shape(device_, {shape.blocks, shape.threads});
-    if (method.name == "no-barrier") return std::make_unique<unsynchronized_program>(device_, shape);
+    const cuda_device_scope scope(where_.device.ordinal());
+    detail::check_shape(where_.device, {shape.blocks, shape.threads});
+    if (method.name == "no-barrier") return std::make_unique<unsynchronized_program>(where_, shape);
     if (method.name == "launch-wait") return relaunch(shape, relaunch_program::how::waited_for);
     if (method.name == "relaunch") return relaunch(shape, relaunch_program::how::queued);
     if (method.name == "cooperative-relaunch") return relaunch(shape, relaunch_program::how::cooperative);
-    if (method.name == "graph") return std::make_unique<graph_program>(device_, shape, false);
-    if (method.name == "graph-pdl") return std::make_unique<graph_program>(device_, shape, true);
+    if (method.name == "graph") return std::make_unique<graph_program>(where_, shape, false);
+    if (method.name == "graph-pdl") return std::make_unique<graph_program>(where_, shape, true);
     std::unique_ptr<step_program> program;
     grid::cuda_algorithms::for_each([&](auto algorithm) {
       using barrier = decltype(algorithm);
       if (method.name == grid::name_of<barrier>()) {
-        program = std::make_unique<barrier_program<barrier>>(device_, shape);
+        program = std::make_unique<barrier_program<barrier>>(where_, shape);
       }
     });
     if (!program) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
@@ -313,13 +324,13 @@ class cuda_average : public step_workload {
   uint64_t max_co_resident(uint32_t threads) override {
     uint64_t least = UINT64_MAX;
     grid::cuda_algorithms::for_each([&](auto algorithm) {
-      least = std::min(least, barrier_program<decltype(algorithm)>::max_blocks(device_, threads));
+      least = std::min(least, barrier_program<decltype(algorithm)>::max_blocks(where_.device, threads));
     });
     return least;
   }
 
   std::vector<uint32_t> default_blocks(bool quick) override {
-    const auto sms = static_cast<uint32_t>(device_.sm_count());
+    const auto sms = static_cast<uint32_t>(where_.device.sm_count());
     if (quick) return {sms};
     return {1, sms / 4, sms / 2, sms, 2 * sms, 8 * sms};
   }
@@ -327,14 +338,14 @@ class cuda_average : public step_workload {
     if (quick) return {256};
     return {32, 256, 1024};
   }
-  double clock_mhz() override { return measure_clock_mhz(device_); }
+  double clock_mhz() override { return measure_clock_mhz(where_.device); }
 
  private:
   std::unique_ptr<step_program> relaunch(const step_shape& shape, relaunch_program::how kind) {
-    return std::make_unique<relaunch_program>(device_, shape, kind);
+    return std::make_unique<relaunch_program>(where_, shape, kind);
   }
 
-  const cuda_device device_;
+  const target where_;
 };
 
 const register_workload registered("average", device_kind::cuda, [](const device_description& device) {
