@@ -81,6 +81,15 @@ void judge(const contestant& one, const measured& result, row& entry) {
   } else if (result.samples.summary().n == 0) {
     entry.status = row_status::skipped;
     entry.reason = "Interrupted before a first sample.";
+  } else if (one.method.synchronizes && result.samples.summary().median <= 0) {
+    // No boundary takes less than no time: other work on the machine was larger than what was to be measured.
+    metric& time = entry.metrics.front().second;
+    entry.status = row_status::skipped;
+    entry.reason = fmt::format(
+        "Not measurable: the longer runs took no longer than the shorter ones (median difference {:.3g} us a step, "
+        "quartiles {:.3g} and {:.3g}). Is the machine busy with other work?",
+        *time.median, *time.q1, *time.q3);
+    time.value = time.q1 = time.median = time.q3 = time.stddev = std::nullopt;
   }
 }
 
