@@ -44,8 +44,7 @@ int main() try {
   const size_t bytes = result.size() * sizeof(float);
   const gpusync::cuda_buffer a(gpu, bytes), b(gpu, bytes);
   for (const auto* buffer : {&a, &b}) {
-    gpusync::check_cuda(cudaMemcpy(buffer->address(), result.data(), bytes, cudaMemcpyHostToDevice),
-                        "cudaMemcpy");
+    gpusync::check_cuda(cudaMemcpy(buffer->address(), result.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
   }
 
   const cudaStream_t stream = nullptr;

@@ -69,8 +69,7 @@ int main() {
   relax.setArg(4, cl_int{steps});
 
   // As many work-groups as run at once, found by trial: OpenCL has no query for it.
-  const size_t groups =
-      std::min(ocl::resident_groups(queue, relax, storage, cl::NDRange(items)), storage.capacity());
+  const size_t groups = std::min(ocl::resident_groups(queue, relax, storage, cl::NDRange(items)), storage.capacity());
   ocl::launch(queue, relax, storage, cl::NDRange(groups * items), cl::NDRange(items));
 
   // An even number of steps ends in `a`.

@@ -33,7 +33,9 @@ static gpusync_barrier gpusync_barrier_of(__global uint* storage) {
 }
 
 /// A mark of the phase that a work-group arrived in: the same in all work-groups, never 0.
-static uint gpusync_stamp(gpusync_arrival arrival) { return gpusync_lock_based_goal(arrival.counter) | 1u; }
+static uint gpusync_stamp(gpusync_arrival arrival) {
+  return gpusync_lock_based_goal(arrival.counter) | 1u;
+}
 
 /// Says that this work-group has come to the end of its phase; does not wait for the others.
 static gpusync_arrival gpusync_arrive(gpusync_barrier* grid) {
@@ -56,7 +58,9 @@ static void gpusync_wait(gpusync_barrier* grid, gpusync_arrival arrival) {
 }
 
 /// gpusync_arrive() and gpusync_wait().
-static void gpusync_sync(gpusync_barrier* grid) { gpusync_wait(grid, gpusync_arrive(grid)); }
+static void gpusync_sync(gpusync_barrier* grid) {
+  gpusync_wait(grid, gpusync_arrive(grid));
+}
 
 /// By work-item 0 of a work-group whose wait timed out: the first to come here lists the work-groups that are missing.
 static void gpusync_report_missing(gpusync_barrier* grid, gpusync_arrival arrival) {

@@ -36,7 +36,9 @@ static uint gpusync_lock_based_arrive(__global uint* counter) {
 }
 
 /// The counter's value at the end of the phase in which it read `arrived`.
-static uint gpusync_lock_based_goal(uint arrived) { return ((arrived >> 16) + 1) << 16; }
+static uint gpusync_lock_based_goal(uint arrived) {
+  return ((arrived >> 16) + 1) << 16;
+}
 
 /// Called by work-item 0, which must let its work-group pass a barrier afterwards.
 static int gpusync_lock_based_wait(const __global uint* counter, uint arrived, ulong limit) {

@@ -80,10 +80,14 @@ static void gpusync_acquire(const __global uint* word) {
 }
 
 /// The barrier of one work-group's work-items, for global and local memory.
-static void gpusync_sync_group(void) { barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE); }
+static void gpusync_sync_group(void) {
+  barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);
+}
 
 /// Ranks and counts in NDRanges of one to three dimensions.
-static uint gpusync_groups(void) { return (uint)(get_num_groups(0) * get_num_groups(1) * get_num_groups(2)); }
+static uint gpusync_groups(void) {
+  return (uint)(get_num_groups(0) * get_num_groups(1) * get_num_groups(2));
+}
 static uint gpusync_group(void) {
   return (uint)((get_group_id(2) * get_num_groups(1) + get_group_id(1)) * get_num_groups(0) + get_group_id(0));
 }

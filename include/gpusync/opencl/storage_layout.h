@@ -15,7 +15,7 @@ enum {
   GPUSYNC_AT_REPORT_GROUPS,
   GPUSYNC_AT_REPORT_MISSING, /* entries of the list */
 
-  GPUSYNC_AT_TRIAL = 64, /* work-groups of the trial under way; 0: a real launch. Each work-item reads it first */
+  GPUSYNC_AT_TRIAL = 64,       /* work-groups of the trial under way; 0: a real launch. Each work-item reads it first */
   GPUSYNC_AT_TRIAL_LINGER_LOW, /* ticks without a newcomer after which a trial ends */
   GPUSYNC_AT_TRIAL_LINGER_HIGH,
 

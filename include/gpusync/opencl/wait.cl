@@ -36,7 +36,9 @@ static ulong gpusync_ticks(ulong* start) {
 }
 
 /// True when the counter `current` has come to `goal` or passed it, also across the wrap at 2^32.
-static bool gpusync_reached(uint current, uint goal) { return (int)(current - goal) >= 0; }
+static bool gpusync_reached(uint current, uint goal) {
+  return (int)(current - goal) >= 0;
+}
 
 /// Polls `*word` until it has reached `goal`, or for `limit` ticks. Relaxed.
 /// Progress: whoever writes the word must run independently of this work-item.

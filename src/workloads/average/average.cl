@@ -73,7 +73,9 @@ __kernel void average_persistent(__global uint* storage, __global float* values,
       AVERAGE_BOUNDARY();
     }
   } else {
-    for (; s < tail; ++s) { AVERAGE_BOUNDARY(); }
+    for (; s < tail; ++s) {
+      AVERAGE_BOUNDARY();
+    }
   }
   for (; s < steps; ++s) {
     wrong += average_step(values, &place, s % AVERAGE_PERIOD, stores != 0 || s != tail);
