@@ -4,6 +4,8 @@
 
 #include <csignal>
 
+#include "results/output_file.hpp"
+
 namespace gpusync::tool {
 
 namespace {
@@ -11,7 +13,10 @@ namespace {
 volatile std::sig_atomic_t asked = 0;
 
 void on_signal(int) {
-  if (asked != 0) _exit(130);
+  if (asked != 0) {
+    remove_temporary_files();
+    _exit(130);
+  }
   asked = 1;
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -19,6 +20,30 @@ namespace gpusync::tool {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// Names of temporary files that a signal handler can read: fixed memory, and a flag that is set last and cleared
+/// first.
+struct emergency_entry {
+  std::atomic<bool> used{false};
+  std::array<char, 4096> path{};
+};
+std::array<emergency_entry, 8> emergency_list;
+
+void remember(const std::string& path) {
+  for (emergency_entry& entry : emergency_list) {
+    if (entry.used || path.size() >= entry.path.size()) continue;
+    path.copy(entry.path.data(), path.size());
+    entry.path[path.size()] = '\0';
+    entry.used = true;
+    return;
+  }
+}
+
+void forget(const std::string& path) {
+  for (emergency_entry& entry : emergency_list) {
+    if (entry.used && path == entry.path.data()) entry.used = false;
+  }
+}
 
 [[noreturn]] void refuse(const std::string& path, const std::string& reason) {
   throw usage_error(
@@ -110,6 +135,7 @@ void output_file::open_temporary() {
     temporary_.clear();
     refuse(path_, fmt::format("in the folder '{}': {}", printable(folder_of(target_)), std::strerror(errno)));
   }
+  remember(temporary_);
 }
 
 void output_file::commit() {
@@ -126,6 +152,7 @@ void output_file::commit() {
     discard();
     throw output_error(path_, std::strerror(error));
   }
+  forget(temporary_);
   temporary_.clear();
   flush_folder(folder_of(target_));
 }
@@ -146,8 +173,17 @@ void output_file::write_all() {
 
 void output_file::discard() noexcept {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (!temporary_.empty()) {
+    ::unlink(temporary_.c_str());
+    forget(temporary_);
+  }
   temporary_.clear();
+}
+
+void remove_temporary_files() noexcept {
+  for (const emergency_entry& entry : emergency_list) {
+    if (entry.used) ::unlink(entry.path.data());
+  }
 }
 
 }  // namespace gpusync::tool

@@ -60,4 +60,8 @@ class output_file {
   int descriptor_ = -1;
 };
 
+/// Removes the temporary files of all outputs that are not committed, for a program that is about to end without
+/// running destructors. May be called from a signal handler.
+void remove_temporary_files() noexcept;
+
 }  // namespace gpusync::tool

@@ -42,8 +42,9 @@ class Interrupt(ToolTest):
             process.send_signal(signal.SIGINT)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
+            # The first may already have ended the run by the time the second comes.
             self.assertIn(process.returncode, (1, 130))
-            self.assertFalse(os.path.exists(path) and process.returncode == 130)
+            self.assertEqual(os.listdir(folder), ["r.json"] if process.returncode == 1 else [])
 
 
 if __name__ == "__main__":

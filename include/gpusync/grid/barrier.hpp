@@ -29,8 +29,8 @@ class basic_grid_barrier {
   /// Proof of arrival in one phase; to be given to wait() or wait_for() once, by the same thread.
   class arrival_token {
    public:
-    arrival_token(arrival_token&&) = default;
-    arrival_token& operator=(arrival_token&&) = default;
+    arrival_token(arrival_token&&) noexcept = default;
+    arrival_token& operator=(arrival_token&&) noexcept = default;
 
    private:
     friend class basic_grid_barrier;
