@@ -128,6 +128,7 @@ std::vector<device_description> devices_of(const std::vector<job>& jobs) {
 
 exit_code run_run(const console_options& console, const run_options& options) {
   const std::vector<job> jobs = plan(options);
+  catch_interrupts();  // again: OpenCL drivers that were loaded to look for devices may have taken the signals
   std::vector<output> outputs = open_outputs(options);
   const auto devices = devices_of(jobs);
 

@@ -74,6 +74,10 @@ class Run(ToolTest):
         for row in rows:
             time = row["metrics"]["step_time"]
             self.assertEqual(len(time["samples"]), time["n"])
+            if row["status"] == "skipped":  # other work on the machine was louder than a step
+                self.assertIn("Not measurable", row["reason"])
+                self.assertIsNone(time["value"])
+                continue
             self.assertLessEqual(time["q1"], time["median"])
             self.assertIn(time["stop"], ("spread", "time", "samples"))
 
