@@ -78,7 +78,9 @@ class cuda_buffer {
   cuda_buffer(const cuda_device& device, size_t bytes) : ordinal_(device.ordinal()), bytes_(bytes) {
     const cuda_device_scope scope(ordinal_);
     check_cuda(cudaMalloc(&address_, bytes), "cudaMalloc");
-    check_cuda(cudaMemset(address_, 0, bytes), "cudaMemset");
+    const cudaError_t code = cudaMemset(address_, 0, bytes);
+    if (code != cudaSuccess) (void)cudaFree(address_);  // a constructor that throws has no destructor
+    check_cuda(code, "cudaMemset");
   }
   ~cuda_buffer() {
     if (address_ != nullptr) (void)cudaFree(address_);
