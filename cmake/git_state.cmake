@@ -1,4 +1,5 @@
 # Run at every build: writes the state of the source tree into OUTPUT, touching it only when that changed.
+cmake_minimum_required(VERSION 3.25.1)
 find_package(Git QUIET)
 set(state "unknown")
 if(Git_FOUND)

@@ -1,6 +1,7 @@
 // The commands of the tool, one file each. What they throw, main turns into one sentence and an exit code.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,9 @@ struct run_options {
   std::vector<std::string> devices;  ///< empty: the first that there is
   std::vector<std::string> axes;     ///< "blocks=1,2,4"
   bool quick = false;
-  bool samples = false;              ///< keep every sample in the JSON
-  std::string json, csv, markdown;   ///< output files; "-" is stdout, empty is none
-  std::vector<std::string> command;  ///< as the user typed it, for the context
+  bool samples = false;                            ///< keep every sample in the JSON
+  std::optional<std::string> json, csv, markdown;  ///< output files; "-" is stdout
+  std::vector<std::string> command;                ///< as the user typed it, for the context
 };
 
 /// gpusync run: measures, checks, and writes what was found.

@@ -29,6 +29,7 @@ void catch_interrupts() {
   sigemptyset(&action.sa_mask);
   (void)sigaction(SIGINT, &action, nullptr);
   (void)sigaction(SIGTERM, &action, nullptr);
+  (void)sigaction(SIGHUP, &action, nullptr);
 }
 
 bool interrupted() {

@@ -3,8 +3,8 @@
 
 namespace gpusync::tool {
 
-/// From now on SIGINT and SIGTERM ask the program to stop in its own time; a second one ends it at once (exit code 130)
-/// and leaves no half-written file. To be called again after libraries were loaded that take the signals for
+/// From now on SIGINT, SIGTERM and SIGHUP ask the program to stop in its own time; a second one ends it at once (exit
+/// code 130) and leaves no half-written file. To be called again after libraries were loaded that take the signals for
 /// themselves, as OpenCL drivers do.
 void catch_interrupts();
 

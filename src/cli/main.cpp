@@ -2,12 +2,12 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <csignal>
 #include <cstdio>
 
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/version.hpp>
 #include "cli/commands.hpp"
-#include "cli/interrupt.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -17,20 +17,20 @@ int code(exit_code value) {
   return static_cast<int>(value);
 }
 
-/// One sentence on stderr.
-int fail(exit_code value, const std::string& sentence) {
-  fmt::print(stderr, "gpusync: {}\n", sentence);
-  return code(value);
-}
-
-/// CLI11's messages name the culprit but may run over several lines.
+/// The text on one line, ending in a full stop.
 std::string one_line(std::string text) {
   for (char& c : text) {
-    if (c == '\n' || c == '\r') c = ' ';
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();
   if (!text.empty() && text.back() != '.') text += '.';
   return text;
+}
+
+/// One sentence on stderr, on one line whatever the user has put into the names in it.
+int fail(exit_code value, const std::string& sentence) {
+  fmt::print(stderr, "gpusync: {}\n", one_line(sentence));
+  return code(value);
 }
 
 /// Options that every command takes.
@@ -117,10 +117,11 @@ int parse_and_run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace gpusync;
   using namespace gpusync::tool;
-  catch_interrupts();
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is an error of writing, not the end of the program
   try {
     const int result = parse_and_run(argc, argv);
-    if (std::fflush(stdout) != 0) return fail(exit_code::failed, "Standard output could not be written.");
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+      return fail(exit_code::failed, "Standard output could not be written.");
     return result;
   } catch (const usage_error& wrong) {
     return fail(exit_code::usage, wrong.what());

@@ -1,5 +1,6 @@
 // gpusync run
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,22 +30,24 @@ struct output {
 
 std::vector<output> open_outputs(const run_options& options) {
   std::vector<output> outputs;
-  const auto open = [&outputs](const std::string& path, std::string (*render)(const document&)) {
-    if (path.empty()) return;
-    outputs.push_back({output_file(path), render});
+  const auto open = [&outputs](const std::optional<std::string>& path, std::string (*render)(const document&)) {
+    if (!path) return;
+    for (const output& other : outputs) {
+      if (other.file.path() != *path) continue;
+      throw usage_error(*path == "-" ? "Only one of --json, --csv and --md can go to standard output (-)."
+                                     : fmt::format("Two outputs cannot go to the same file '{}'.", *path));
+    }
+    outputs.push_back({output_file(*path), render});
   };
   open(options.json, to_json_text);
   open(options.csv, to_csv);
   open(options.markdown, to_markdown);
-  const auto to_stdout = [](const output& one) { return one.file.is_stdout(); };
-  if (std::count_if(outputs.begin(), outputs.end(), to_stdout) > 1) {
-    throw usage_error("Only one of --json, --csv and --md can go to standard output (-).");
-  }
   return outputs;
 }
 
-/// Saves what could not be written where the user wanted it: measurements must not be lost to a full disk.
-void rescue(const output_error& failure, const std::string& contents) {
+/// Saves what could not be written where the user wanted it: measurements must not be lost to a full disk. Returns what
+/// became of it, as a sentence.
+std::string rescue(const output_error& failure, const std::string& contents) {
   const char* folder = std::getenv("TMPDIR");
   std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/gpusync-rescued-XXXXXX";
   const int descriptor = mkstemp(path.data());
@@ -52,32 +55,30 @@ void rescue(const output_error& failure, const std::string& contents) {
     if (FILE* file = fdopen(descriptor, "w")) {
       const bool written = std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
       if (std::fclose(file) == 0 && written) {
-        throw std::runtime_error(fmt::format("{} could not be written ({}); its contents were saved as {}.",
-                                             failure.path(), failure.reason(), path));
+        return fmt::format("{} could not be written ({}); its contents were saved as {}.", failure.path(),
+                           failure.reason(), path);
       }
     }
     std::remove(path.c_str());
   }
-  fmt::print("{}", contents);
-  throw std::runtime_error(
-      fmt::format("{} could not be written ({}), nor a file in its stead; its contents went to "
-                  "standard output.",
-                  failure.path(), failure.reason()));
+  (void)std::fwrite(contents.data(), 1, contents.size(), stdout);
+  return fmt::format("{} could not be written ({}), nor a file in its stead; its contents went to standard output.",
+                     failure.path(), failure.reason());
 }
 
-void write_outputs(std::vector<output>& outputs, const document& results) {
-  std::optional<output_error> failure;
-  std::string contents;
+/// Writes all outputs; a failure of one does not keep the others from their turn. Returns what went wrong, a sentence
+/// for each.
+std::vector<std::string> write_outputs(std::vector<output>& outputs, const document& results) {
+  std::vector<std::string> failures;
   for (output& one : outputs) {
     one.file.write(one.render(results));
     try {
       one.file.commit();
-    } catch (const output_error& error) {  // the other outputs still get their turn
-      failure = error;
-      contents = one.file.contents();
+    } catch (const output_error& error) {
+      failures.push_back(rescue(error, one.file.contents()));
     }
   }
-  if (failure) rescue(*failure, contents);
+  return failures;
 }
 
 struct job {
@@ -115,6 +116,22 @@ std::vector<job> plan(const run_options& options) {
   return jobs;
 }
 
+/// A row as --verbose shows it when it is done.
+std::string in_one_line(const row& entry) {
+  std::string line = entry.device;
+  for (const auto& [name, value] : entry.axes) {
+    line += fmt::format(" {}=", name);
+    std::visit([&line](const auto& v) { line += fmt::format("{}", v); }, value);
+  }
+  line += " " + entry.method + ":";
+  for (const auto& [name, value] : entry.metrics) {
+    if (value.value)
+      line += fmt::format(" {} {:.4g} {} (n {}, ended by {})", name, *value.value, value.unit, value.n,
+                          value.stop.value_or("nothing"));
+  }
+  return line + (entry.reason ? " " + *entry.reason : "");
+}
+
 std::vector<device_description> devices_of(const std::vector<job>& jobs) {
   std::vector<device_description> devices;
   for (const job& one : jobs) {
@@ -128,7 +145,7 @@ std::vector<device_description> devices_of(const std::vector<job>& jobs) {
 
 exit_code run_run(const console_options& console, const run_options& options) {
   const std::vector<job> jobs = plan(options);
-  catch_interrupts();  // again: OpenCL drivers that were loaded to look for devices may have taken the signals
+  catch_interrupts();  // not before: OpenCL drivers that are loaded to look for devices take the signals too
   std::vector<output> outputs = open_outputs(options);
   const auto devices = devices_of(jobs);
 
@@ -145,6 +162,7 @@ exit_code run_run(const console_options& console, const run_options& options) {
       progress.update((static_cast<double>(i) + fraction) / static_cast<double>(jobs.size()), what);
     };
     sink.add = [&](row entry, bool claims_correctness) {
+      if (console.level == verbosity::verbose) say(console, in_one_line(entry));
       failed = failed || (entry.status == row_status::failed && claims_correctness);
       results.rows.push_back(std::move(entry));
     };
@@ -154,23 +172,27 @@ exit_code run_run(const console_options& console, const run_options& options) {
       thrown = failure.what();
     }
   }
-  const bool complete = !interrupted() && thrown.empty();
+  const bool stopped = interrupted();
+  const bool complete = !stopped && thrown.empty();
   end_context(results.context, devices, complete);
 
+  // Files first: standard output may be a pipe that nobody reads any more.
+  std::vector<std::string> failures = write_outputs(outputs, results);
   const bool stdout_taken =
       std::any_of(outputs.begin(), outputs.end(), [](const output& one) { return one.file.is_stdout(); });
   if (!stdout_taken) {
-    fmt::print("{}", to_table(results, console.color_data));
+    std::string text = to_table(results, console.color_data);
+    if (!complete) text += "\nINCOMPLETE: the run was cut short; these are the rows that were finished.\n";
     const std::string words = answer(results);
-    if (!words.empty()) fmt::print("\n{}\n", words);
-    std::fflush(stdout);
+    if (!words.empty()) text += "\n" + words + "\n";
+    (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main looks whether standard output took it
   }
-  write_outputs(outputs, results);
   for (const output& one : outputs) {
-    if (!one.file.is_stdout()) say(console, fmt::format("Wrote {}.", one.file.path()));
+    if (!one.file.is_stdout() && failures.empty()) say(console, fmt::format("Wrote {}.", one.file.path()));
   }
-  if (!thrown.empty()) throw std::runtime_error(thrown);
-  if (interrupted()) {
+  if (!thrown.empty()) failures.push_back(thrown);
+  if (!failures.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(failures, " ")));
+  if (stopped) {
     say(console, "Interrupted: the finished rows were kept, marked incomplete.");
     return exit_code::failed;
   }

@@ -72,8 +72,14 @@ std::vector<device_description> discover(std::string& note) {
     return {};
   }
   std::vector<device_description> devices;
-  for (int ordinal = 0; ordinal < count; ++ordinal) devices.push_back(describe(ordinal));
-  if (devices.empty()) note = "There is no CUDA device.";
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    try {
+      devices.push_back(describe(ordinal));
+    } catch (const error& failure) {  // one sick device must not hide the others
+      note = failure.what();
+    }
+  }
+  if (count == 0) note = "There is no CUDA device.";
   return devices;
 }
 

@@ -38,13 +38,22 @@ class Interrupt(ToolTest):
             process = subprocess.Popen(
                 [tool.TOOL, "run", "barrier-cost", "-d", "host", "-a", "blocks=64", "--json", path],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            time.sleep(1)
+            while not os.listdir(folder):  # the output is open: measuring begins
+                time.sleep(0.01)
+            time.sleep(0.2)
             process.send_signal(signal.SIGINT)
+            time.sleep(0.002)
             process.send_signal(signal.SIGINT)
             process.communicate(timeout=60)
             # The first may already have ended the run by the time the second comes.
             self.assertIn(process.returncode, (1, 130))
             self.assertEqual(os.listdir(folder), ["r.json"] if process.returncode == 1 else [])
+            if process.returncode == 1:
+                with open(path, encoding="utf-8") as file:
+                    document = json.load(file)
+                self.assertFalse(document["context"]["complete"])
+                for row in document["rows"]:  # what had no time to run is not called wrong
+                    self.assertNotEqual(row["status"], "failed", row)
 
 
 if __name__ == "__main__":

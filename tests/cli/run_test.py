@@ -38,6 +38,8 @@ class Run(ToolTest):
                 self.assertGreater(row["metrics"]["step_time"]["n"], 0)
             else:
                 self.assertTrue(row["reason"], row)
+        self.assertTrue(any(row["status"] == "ok" and row["method"] in ("lock-based-fence", "lock-based-acquire-release")
+                            for row in rows), "no barrier was measured")
         return document
 
     def test_json_on_stdout_is_a_valid_document_of_verified_rows(self):
@@ -115,6 +117,25 @@ class Run(ToolTest):
             self.assertIn(saved, outcome.err)
             with open(os.path.join(folder, saved), encoding="utf-8") as file:
                 validate(json.load(file))
+
+    def test_a_reader_that_has_gone_loses_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            process = subprocess.Popen([tool.TOOL, "run", "barrier-cost", "-d", "host", "--quick", "-a", "stores=0",
+                                        "--json", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            process.stdout.close()
+            err = process.stderr.read()
+            process.stderr.close()
+            self.assertEqual(process.wait(60), 1, err)
+            self.assertIn("tandard output", err)
+            self.assertEqual(os.listdir(folder), ["r.json"])
+
+    def test_every_output_that_fails_is_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            outcome = run("run", "barrier-cost", "-d", "host", "--quick", "-a", "method=no-barrier", "-a", "stores=0",
+                          "--json", "/dev/full", "--csv", "/dev/../dev/full", env={**os.environ, "TMPDIR": folder})
+            self.assertEqual(outcome.code, 1)
+            self.assertEqual(len(os.listdir(folder)), 2, outcome.err)
 
     def test_quiet_says_nothing_on_stderr_and_otherwise_progress_is_plain_lines(self):
         self.assertEqual(run("run", "barrier-cost", "-d", "host", "--quick", "-a", "stores=0", "--quiet").err, "")

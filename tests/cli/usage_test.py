@@ -52,6 +52,16 @@ class Usage(ToolTest):
     def test_two_outputs_on_stdout(self):
         self.assert_one_sentence(run(*QUICK_HOST, "--json", "-", "--csv", "-"), 2, "standard output")
 
+    def test_outputs_that_cannot_be_meant(self):
+        same = self.path("same")
+        self.assert_one_sentence(run(*QUICK_HOST, "--json", same, "--csv", same), 2, "same file")
+        self.assert_one_sentence(run(*QUICK_HOST, "--json", ""), 2)
+        self.assert_folder_empty()
+
+    def test_names_with_line_breaks_stay_on_one_line(self):
+        self.assert_one_sentence(run("run", "a\nb"), 2, "a b")
+        self.assert_one_sentence(run("run", "barrier-cost", "-d", "a\nb"), 2)
+
     def test_unknown_flags_and_commands(self):
         for arguments in [["run"], ["frobnicate"], [], ["run", "barrier-cost", "--nonsense"], ["report"],
                           ["run", "barrier-cost", "-a"], ["--quiet", "--verbose", "list"]]:

@@ -17,6 +17,15 @@ TEST(Timeout, TakesAnyDuration) {
   EXPECT_EQ(timeout(std::chrono::duration<double>(0.25)).nanoseconds(), 250'000'000u);
 }
 
+TEST(Timeout, NeitherOverflowsNorCutsToNothing) {
+  EXPECT_EQ(timeout(std::chrono::duration<int>(5)).nanoseconds(), 5'000'000'000u);
+  EXPECT_EQ((timeout(std::chrono::duration<int64_t, std::pico>(5000)).nanoseconds()), 5u);
+  EXPECT_EQ((timeout(std::chrono::duration<int32_t, std::ratio<3600>>(2'000'000)).nanoseconds()),
+            7'200'000'000'000'000'000u);
+  EXPECT_EQ(timeout(std::chrono::hours::max()).nanoseconds(), UINT64_MAX);
+  EXPECT_EQ(timeout(std::chrono::duration<double>(1e300)).nanoseconds(), UINT64_MAX);
+}
+
 TEST(Timeout, CountsANegativeSpanAsNone) {
   EXPECT_EQ(timeout(-5ms).nanoseconds(), 0u);
 }

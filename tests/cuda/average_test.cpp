@@ -42,6 +42,21 @@ TEST_F(AverageCuda, EveryOrderedMethodComputesRightResultsAndTheUnorderedOneIsFo
   }
 }
 
+TEST_F(AverageCuda, RunsOnADeviceThatIsNotTheCurrentOne) {
+  const auto& devices = all_devices();
+  const auto last =
+      std::find_if(devices.rbegin(), devices.rend(), [](const auto& d) { return d.kind == device_kind::cuda; });
+  if (last->index == 0) GTEST_SKIP() << "there is only one CUDA device";
+  const auto workload = open_workload("average", *last);
+  for (const step_method& method : workload->methods()) {
+    const auto program = workload->prepare(method, {7, 64, true});
+    (void)program->run(2 * program->steps_unit());
+    const verification found = program->verify();
+    EXPECT_TRUE(found.performed);
+    if (method.ordered) EXPECT_EQ(found.wrong, 0u) << method.name;
+  }
+}
+
 TEST_F(AverageCuda, RefusesMoreBlocksThanRunAtOnceWhereTheyMust) {
   const auto most = static_cast<uint32_t>(workload_->max_co_resident(256));
   for (const step_method& method : workload_->methods()) {

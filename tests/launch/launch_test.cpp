@@ -94,6 +94,12 @@ TEST(HostLaunch, ThrowsWhatABlockThrewAndReleasesTheOthersFromTheirWaits) {
                    storage.barrier()),
                std::out_of_range);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  // The others may have arrived already: what they left must not be taken for a fresh phase.
+  const auto sync = [](host_grid_barrier barrier) { barrier.sync(); };
+  EXPECT_THROW(launch(host_device{}, {3, 2}, sync, storage.barrier()), broken_barrier);
+  EXPECT_TRUE(storage.missing().empty()) << "nobody timed out";
+  storage.reset();
+  EXPECT_NO_THROW(launch(host_device{}, {3, 2}, sync, storage.barrier()));
 }
 
 TEST(HostLaunch, RefusesMoreThreadsThanTheSystemGivesAndSaysWhy) {

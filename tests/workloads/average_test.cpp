@@ -70,9 +70,10 @@ TEST(AverageCheck, FailsABarrierThatReturnsEarlyOnce) {
 }
 
 TEST(AverageCheck, FailsAProgramThatComputesNothing) {
-  const average_result result({2, 2, false}, true);
-  EXPECT_GT(result.verify(result.first_values()).wrong, 0u);
-  EXPECT_FALSE(result.verify(result.first_values()).performed);
+  average_result result({2, 2, false}, true);
+  EXPECT_FALSE(result.verify(result.first_values()).performed) << "nothing ran yet, so nothing is known";
+  result.add_run(128, 0);
+  EXPECT_GT(result.verify(result.first_values()).wrong, 0u) << "a run that left the buffer as it was";
 }
 
 TEST(AverageInputs, RepeatOnlyWithTheirPeriodAndDifferBetweenStepsAndElements) {

@@ -78,7 +78,9 @@ class cuda_buffer {
   cuda_buffer(const cuda_device& device, size_t bytes) : ordinal_(device.ordinal()), bytes_(bytes) {
     const cuda_device_scope scope(ordinal_);
     check_cuda(cudaMalloc(&address_, bytes), "cudaMalloc");
-    const cudaError_t code = cudaMemset(address_, 0, bytes);
+    cudaError_t code = cudaMemset(address_, 0, bytes);
+    // Streams that do not wait for the legacy stream must find the zeros too.
+    if (code == cudaSuccess) code = cudaStreamSynchronize(nullptr);
     if (code != cudaSuccess) (void)cudaFree(address_);  // a constructor that throws has no destructor
     check_cuda(code, "cudaMemset");
   }

@@ -24,9 +24,20 @@ class timeout {
   GPUSYNC_HD constexpr uint64_t nanoseconds() const { return nanoseconds_; }
 
  private:
+  /// `count`, not negative, of units of Period::num / Period::den seconds; the longest span if it is longer than that.
   template <class Period, class Rep>
   GPUSYNC_HD static constexpr uint64_t to_nanoseconds(Rep count) {
-    return static_cast<uint64_t>(count * static_cast<Rep>(Period::num * (1000000000 / Period::den)));
+    constexpr uint64_t billion = 1000000000;
+    constexpr uint64_t longest = ~uint64_t{0};
+    if constexpr (static_cast<Rep>(0.5) != Rep{}) {  // fractions: a floating type
+      const double nanoseconds = static_cast<double>(count) * Period::num * (1e9 / Period::den);
+      return nanoseconds < 1.8e19 ? static_cast<uint64_t>(nanoseconds) : longest;
+    } else if constexpr (static_cast<uint64_t>(Period::den) > billion) {
+      return static_cast<uint64_t>(count) / (Period::den / billion) * Period::num;
+    } else {
+      constexpr uint64_t factor = Period::num * (billion / Period::den);
+      return static_cast<uint64_t>(count) > longest / factor ? longest : static_cast<uint64_t>(count) * factor;
+    }
   }
 
   uint64_t nanoseconds_;

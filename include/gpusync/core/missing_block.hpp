@@ -20,7 +20,7 @@ struct missing_block {
 /// The list in a report; empty if no wait has timed out. May be called while the kernel runs.
 inline std::vector<missing_block> missing_blocks(const timeout_report& report) {
   std::vector<missing_block> list;
-  if (__atomic_load_n(&report.written, __ATOMIC_ACQUIRE) == 0) return list;
+  if (__atomic_load_n(&report.written, __ATOMIC_ACQUIRE) != timeout_report::timed_out) return list;
   list.reserve(report.missing_count);
   for (uint32_t i = 0; i < report.missing_count; ++i) list.push_back({report.missing()[i], report.phase});
   return list;

@@ -9,11 +9,14 @@ namespace gpusync {
 /// What the first block whose deadline passed leaves behind. Lives where the host can read it while a kernel runs
 /// (on CUDA: mapped host memory), followed by the list of missing blocks.
 struct timeout_report {
-  uint32_t written;        ///< 0: no wait has timed out; 1: the other fields and the list are complete
-  uint32_t phase;          ///< the barrier call that was waited in, counted from 0 at the start of the launch
-  uint32_t reporter;       ///< the block that gave up first
-  uint32_t blocks;         ///< blocks in the grid
+  uint32_t written;   ///< 0: nothing happened; timed_out: the rest is complete; abandoned: a launch ended in a phase
+  uint32_t phase;     ///< the barrier call that was waited in, counted from 0 at the start of the launch
+  uint32_t reporter;  ///< the block that gave up first
+  uint32_t blocks;    ///< blocks in the grid
   uint32_t missing_count;  ///< entries of the list
+
+  static constexpr uint32_t timed_out = 1;  ///< for `written`
+  static constexpr uint32_t abandoned = 2;  ///< for `written`
 
   GPUSYNC_HD uint32_t* missing() { return reinterpret_cast<uint32_t*>(this + 1); }
   GPUSYNC_HD const uint32_t* missing() const { return reinterpret_cast<const uint32_t*>(this + 1); }
@@ -43,15 +46,18 @@ struct roll_call {
   }
 
   /// Called by one thread of a block whose wait timed out in the phase stamped `stamp`, the launch's `phase`-th: the
-  /// first such block writes the report. Effects on others: none.
+  /// first such block writes the report. A block that has gone on to the next phase, stamped `next_stamp`, is not
+  /// missing: the last one came while the report was written. Nobody can be further, for the reporter has not arrived
+  /// there. Effects on others: none.
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
-  GPUSYNC_HD void report_missing(Grid grid, uint32_t stamp, uint32_t phase) const {
+  GPUSYNC_HD void report_missing(Grid grid, uint32_t stamp, uint32_t next_stamp, uint32_t phase) const {
     using memory = typename Grid::memory;
     if (memory::template fetch_add<memory_order::relaxed, scope::device>(claimed, 1u) != 0) return;
     uint32_t count = 0;
     for (uint32_t block = 0; block < grid.blocks(); ++block) {
-      if (memory::template load<memory_order::relaxed, scope::device>(arrived + block) != stamp) {
+      const uint32_t last = memory::template load<memory_order::relaxed, scope::device>(arrived + block);
+      if (last != stamp && last != next_stamp) {
         memory::template store<memory_order::relaxed, scope::system>(report->missing() + count, block);
         ++count;
       }
@@ -60,7 +66,7 @@ struct roll_call {
     memory::template store<memory_order::relaxed, scope::system>(&report->reporter, grid.block());
     memory::template store<memory_order::relaxed, scope::system>(&report->blocks, grid.blocks());
     memory::template store<memory_order::relaxed, scope::system>(&report->missing_count, count);
-    memory::template store<memory_order::release, scope::system>(&report->written, 1u);
+    memory::template store<memory_order::release, scope::system>(&report->written, +timeout_report::timed_out);
   }
 };
 

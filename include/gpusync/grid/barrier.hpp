@@ -49,6 +49,9 @@ class basic_grid_barrier {
   /// The report of the storage behind this barrier, readable by the host.
   GPUSYNC_HD const timeout_report* report() const { return roll_.report; }
 
+  /// Host: says that a launch ended in the middle of a phase, so that the storage must be reset before the next one.
+  void abandon() const { __atomic_store_n(&roll_.report->written, +timeout_report::abandoned, __ATOMIC_RELEASE); }
+
   /// Says that this block has come to the end of its phase; does not wait for the others.
   GPUSYNC_TEXT arrival_token arrive() {
     Grid grid = Grid::current();
@@ -80,7 +83,7 @@ class basic_grid_barrier {
       Grid grid = Grid::current();
       const wait_status status = Algorithm::wait(grid, words_, token.value_, deadline(span));
       if (status == wait_status::timed_out && grid.thread() == 0) {
-        roll_.report_missing(grid, Algorithm::stamp(token.value_), token.phase_);
+        roll_.report_missing(grid, Algorithm::stamp(token.value_), Algorithm::next_stamp(token.value_), token.phase_);
       }
       return status;
     } else {

@@ -11,7 +11,8 @@ namespace gpusync::grid {
 /// need a reset, and the wrap-safe comparison replaces the `!=` of the original, which can hang.
 ///
 /// Preconditions: all blocks of the grid run at once; all threads of a block call together.
-/// Synchronizes: with ordering acquire_release or fence, everything before arrive() in any thread of any block happens
+/// Synchronizes: with ordering acquire_release or fence (see docs/memory-model.md on the latter), everything before
+/// arrive() in any thread of any block happens
 ///   before everything after wait() in every thread, at device scope. With ordering none: nothing is ordered.
 /// Progress: each block must make progress independently of the others (co-residency gives that).
 /// Cost: one hop. Per block one atomic add on one word and polls of that word; the adds are served one after the
@@ -36,6 +37,8 @@ struct lock_based {
 
   /// A mark of the phase that the token belongs to: the same in all blocks, never 0.
   GPUSYNC_HD static uint32_t stamp(token arrived) { return phase_word::goal(arrived) | 1u; }
+  /// The mark of the phase after that.
+  GPUSYNC_HD static uint32_t next_stamp(token arrived) { return stamp(phase_word::goal(arrived)); }
 
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>

@@ -20,11 +20,26 @@ void check_argument(const launch_shape& shape, const basic_grid_barrier<Algorith
                            " blocks, but the barrier's storage was made for " + std::to_string(barrier.capacity()) +
                            ". Make a larger storage.");
   }
-  if (__atomic_load_n(&barrier.report()->written, __ATOMIC_ACQUIRE) != 0) {
+  const uint32_t state = __atomic_load_n(&barrier.report()->written, __ATOMIC_ACQUIRE);
+  if (state == timeout_report::abandoned) {
+    throw broken_barrier(
+        "A launch on this barrier ended in the middle of a phase, because one of its blocks threw. Call reset() on its "
+        "storage first.");
+  }
+  if (state != 0) {
     throw broken_barrier("A wait on this barrier timed out in phase " + std::to_string(barrier.report()->phase) +
                          " of an earlier launch, so its count is in the middle of a phase. Call reset() on its storage "
                          "first.");
   }
+}
+
+template <class Argument>
+void abandon_argument(const Argument&) {}
+
+/// After a launch whose blocks did not all come to their end: the barrier may be in the middle of a phase.
+template <class Algorithm, class Grid>
+void abandon_argument(const basic_grid_barrier<Algorithm, Grid>& barrier) {
+  barrier.abandon();
 }
 
 }  // namespace gpusync::detail

@@ -75,13 +75,15 @@ class crew {
       for (uint64_t i = 0; i < count; ++i) started.emplace_back([this, i, &body] { work(i, body); });
       open(gate::go);
     } catch (const std::system_error& failure) {
-      open(gate::cancelled);
       const uint64_t reached = started.size();
-      for (std::thread& thread : started) thread.join();
+      cancel(started);
       throw not_co_resident(std::to_string(blocks_) + " blocks of " + std::to_string(threads_) +
                                 " threads cannot all run at once on the host: the system gave only " +
                                 std::to_string(reached) + " threads (" + failure.what() + "). Use fewer blocks.",
                             blocks_, reached / threads_);
+    } catch (...) {
+      cancel(started);
+      throw;
     }
     for (std::thread& thread : started) thread.join();
     if (thrown_) std::rethrow_exception(thrown_);
@@ -89,6 +91,11 @@ class crew {
 
  private:
   enum class gate : int { closed, go, cancelled };
+
+  void cancel(std::vector<std::thread>& started) {
+    open(gate::cancelled);
+    for (std::thread& thread : started) thread.join();
+  }
 
   void open(gate state) { gate_.store(state, std::memory_order_release); }
 
@@ -144,16 +151,22 @@ inline void require_co_resident(const host_device& device, const launch_shape& s
 /// copy of the arguments, as a CUDA thread does. Dimensions are counted as one row.
 ///
 /// Throws not_co_resident if the system does not give that many threads, invalid_argument or broken_barrier as the CUDA
-/// launch does, and whatever the first throwing thread threw; the other threads are unwound from their waits then.
+/// launch does, and whatever the first throwing thread threw; the other threads are unwound from their waits then,
+/// and barriers among the arguments must be reset before their next launch.
 template <class Kernel, class... Arguments>
 void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
   require_co_resident(device, shape);
   (detail::check_argument(shape, arguments), ...);
   host_detail::crew crew(shape, device.cores());
-  crew.run([&] {
-    auto copy = kernel;
-    copy(Arguments(arguments)...);
-  });
+  try {
+    crew.run([&] {
+      auto copy = kernel;
+      copy(Arguments(arguments)...);
+    });
+  } catch (...) {
+    (detail::abandon_argument(arguments), ...);
+    throw;
+  }
 }
 
 }  // namespace gpusync

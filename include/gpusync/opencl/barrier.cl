@@ -69,9 +69,12 @@ static void gpusync_report_missing(gpusync_barrier* grid, gpusync_arrival arriva
   __global uint* list = words + GPUSYNC_AT_ARRIVED + 2 * gpusync_load(words + GPUSYNC_AT_CAPACITY);
   const uint groups = gpusync_groups();
   const uint stamp = gpusync_stamp(arrival);
+  // A work-group that has gone on to the next phase is not missing: the last one came while this was written.
+  const uint next_stamp = stamp + (1u << 16);
   uint count = 0;
   for (uint group = 0; group < groups; ++group) {
-    if (gpusync_load(words + GPUSYNC_AT_ARRIVED + group) != stamp) gpusync_store(list + count++, group);
+    const uint last = gpusync_load(words + GPUSYNC_AT_ARRIVED + group);
+    if (last != stamp && last != next_stamp) gpusync_store(list + count++, group);
   }
   gpusync_store(words + GPUSYNC_AT_REPORT_PHASE, arrival.phase);
   gpusync_store(words + GPUSYNC_AT_REPORT_GROUPS, groups);

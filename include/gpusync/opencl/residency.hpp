@@ -19,7 +19,7 @@ class residency_trials {
       : queue_(queue), kernel_(kernel), storage_(storage), local_(local) {
     linger_ = ticks_for(queue, std::chrono::milliseconds(5));
     const auto device = queue.getInfo<CL_QUEUE_DEVICE>();
-    expected_ = std::max<uint32_t>(1, device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
+    expected_ = std::max<uint32_t>(2, device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
   }
 
   /// The largest number of work-groups of which a trial has seen all at once.

@@ -34,6 +34,17 @@ std::string sentence_of(const std::exception_ptr& thrown) {
   }
 }
 
+/// Whether the device would not start it, as opposed to something going wrong.
+bool refused(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const not_co_resident&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 metric step_time(const measured& result, bool keep_samples) {
   const sample_summary summary = result.samples.summary();
   metric time;
@@ -57,7 +68,7 @@ metric step_time(const measured& result, bool keep_samples) {
 /// Fills in whether the computed result was right, and what follows from that.
 void judge(const contestant& one, const measured& result, row& entry) {
   if (result.failure) {
-    entry.status = row_status::failed;
+    entry.status = refused(result.failure) ? row_status::skipped : row_status::failed;
     entry.reason = sentence_of(result.failure);
     return;
   }
@@ -69,10 +80,13 @@ void judge(const contestant& one, const measured& result, row& entry) {
     entry.reason = failure.what();
     return;
   }
-  if (found.performed) {
-    entry.verified = found.wrong == 0;
-    entry.verification = fmt::format("{} words: {}", found.checked, found.how);
+  if (!found.performed) {
+    entry.status = row_status::skipped;
+    entry.reason = "Interrupted before it ran.";
+    return;
   }
+  entry.verified = found.wrong == 0;
+  entry.verification = fmt::format("{} words: {}", found.checked, found.how);
   if (found.wrong != 0) {
     entry.status = row_status::failed;
     entry.reason = fmt::format("Wrong results: {} of {} checked words ({:.3g} %){}.", found.wrong, found.checked,
@@ -110,7 +124,9 @@ class barrier_cost : public experiment {
             {"method", "ways to wait, by name", 0, 0, true}};
   }
 
-  void check(const experiment_request& request) const override { (void)chosen_methods(request); }
+  void check(const experiment_request& request) const override {
+    if (request.axes.words.count("method") != 0) (void)chosen_methods(request);
+  }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
     const auto workload = open_workload(workload_name, request.device);
@@ -120,11 +136,13 @@ class barrier_cost : public experiment {
       return request.axes.numbers_or(axis, std::vector<int64_t>(defaults.begin(), defaults.end()));
     };
     for (const int64_t threads : chosen("threads", workload->default_threads(request.quick))) {
-      // Unasked, only grids that run at once: beyond, there is nothing to compare relaunching with.
-      std::vector<uint32_t> blocks_by_default = workload->default_blocks(request.quick);
-      std::erase_if(blocks_by_default, [&](uint32_t blocks) {
-        return blocks > workload->max_co_resident(static_cast<uint32_t>(threads));
-      });
+      std::vector<uint32_t> blocks_by_default;
+      if (request.axes.numbers.count("blocks") == 0) {
+        // Unasked, only grids that run at once: beyond, there is nothing to compare relaunching with.
+        blocks_by_default = workload->default_blocks(request.quick);
+        const uint64_t most = workload->max_co_resident(static_cast<uint32_t>(threads));
+        std::erase_if(blocks_by_default, [most](uint32_t blocks) { return blocks > most; });
+      }
       for (const int64_t blocks : chosen("blocks", blocks_by_default)) {
         for (const int64_t stores : request.axes.numbers_or("stores", {0, 1})) {
           shapes.push_back({static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), stores != 0});
@@ -206,7 +224,11 @@ class barrier_cost : public experiment {
     interleaved_options how = options(request, sink);
     how.progress = progress;
     const std::vector<measured> results = measure_interleaved(candidates, how);
-    const double clock = workload.clock_mhz();
+    double clock = 0;
+    try {
+      clock = workload.clock_mhz();
+    } catch (const error&) {  // a device that has failed has no clock; its rows say why
+    }
 
     size_t next = 0;
     for (contestant& one : contestants) {
@@ -230,7 +252,9 @@ class barrier_cost : public experiment {
         judge(one, result, entry);
       }
       one.program.reset();
-      sink.add(std::move(entry), one.method.ordered);
+      // Wrong results are what a method without ordering is measured for; any other failure of it is one.
+      const bool claims = one.method.ordered || entry.verified != std::optional<bool>(false);
+      sink.add(std::move(entry), claims);
     }
   }
 };

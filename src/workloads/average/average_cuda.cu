@@ -40,7 +40,6 @@ class cuda_program : public step_program {
  public:
   cuda_program(const target& where, const step_shape& shape, bool synchronizes)
       : device_(where.device),
-        scope_(device_.ordinal()),
         shape_(shape),
         stream_(where.stream),
         result_(shape, synchronizes),
@@ -48,9 +47,12 @@ class cuda_program : public step_program {
         wrong_(device_, sizeof(uint32_t)) {
     const std::vector<float> first = result_.first_values();
     check_cuda(cudaMemcpy(values_.address(), first.data(), values_.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+    // The program's stream does not wait for the legacy stream, on which this copy may still be under way.
+    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
 
   double run(uint64_t steps) override {
+    const cuda_device_scope scope(device_.ordinal());
     check_cuda(cudaMemsetAsync(wrong_.address(), 0, wrong_.bytes(), stream_), "cudaMemsetAsync");
     const double elapsed = timed(static_cast<uint32_t>(steps));
     uint32_t wrong = 0;
@@ -62,6 +64,7 @@ class cuda_program : public step_program {
   uint64_t steps_unit() const override { return average_period; }
 
   verification verify() override {
+    const cuda_device_scope scope(device_.ordinal());
     std::vector<float> values(2 * size_t{result_.elements()});
     check_cuda(cudaMemcpy(values.data(), values_.address(), values_.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
     return result_.verify(values);
@@ -94,7 +97,6 @@ class cuda_program : public step_program {
   }
 
   const cuda_device& device_;
-  const cuda_device_scope scope_;
   const step_shape shape_;
   const cudaStream_t stream_;
 
@@ -217,8 +219,14 @@ class graph_program : public cuda_program {
   /// filled buffer, so that the first step has something to check.
   executable capture(uint32_t count, bool data_steps, bool check_first) {
     check_cuda(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    for (uint32_t s = 0; s < count; ++s) {
-      add_node(s % average_period, data_steps, data_steps && (check_first || s != 0));
+    try {
+      for (uint32_t s = 0; s < count; ++s)
+        add_node(s % average_period, data_steps, data_steps && (check_first || s != 0));
+    } catch (const error&) {
+      cudaGraph_t unfinished = nullptr;  // the stream serves the other programs too: it must not stay in capture
+      (void)cudaStreamEndCapture(stream_, &unfinished);
+      (void)cudaGetLastError();
+      throw;
     }
     cudaGraph_t graph = nullptr;
     check_cuda(cudaStreamEndCapture(stream_, &graph), "cudaStreamEndCapture");
@@ -332,7 +340,11 @@ class cuda_average : public step_workload {
   std::vector<uint32_t> default_blocks(bool quick) override {
     const auto sms = static_cast<uint32_t>(where_.device.sm_count());
     if (quick) return {sms};
-    return {1, sms / 4, sms / 2, sms, 2 * sms, 8 * sms};
+    std::vector<uint32_t> blocks;
+    for (const uint32_t count : {1u, sms / 4, sms / 2, sms, 2 * sms, 8 * sms}) {
+      if (count > (blocks.empty() ? 0 : blocks.back())) blocks.push_back(count);
+    }
+    return blocks;
   }
   std::vector<uint32_t> default_threads(bool quick) override {
     if (quick) return {256};

@@ -11,6 +11,7 @@ std::vector<float> average_result::first_values() const {
 verification average_result::verify(const std::vector<float>& values) const {
   verification result;
   result.performed = checked_ > 0;
+  if (!result.performed) return result;
   result.checked = checked_ + values.size();
   result.wrong = wrong_;
   for (uint32_t half = 0; half < 2; ++half) {

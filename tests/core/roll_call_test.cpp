@@ -1,0 +1,56 @@
+// Who a report names, from marks written by hand.
+#include <gpusync/core/host_memory.hpp>
+#include <gpusync/core/missing_block.hpp>
+#include <gpusync/grid/lock_based.hpp>
+
+#include <gtest/gtest.h>
+
+namespace gpusync {
+namespace {
+
+using algorithm = grid::lock_based<ordering::acquire_release>;
+
+struct grid_of_four {
+  using memory = host_memory;
+  uint32_t blocks() const { return 4; }
+  uint32_t block() const { return 0; }
+};
+
+std::vector<missing_block> report(const std::vector<uint32_t>& marks, uint32_t token) {
+  uint32_t claimed = 0;
+  std::vector<uint32_t> arrived = marks;
+  std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
+  auto* written = reinterpret_cast<timeout_report*>(memory.data());
+  const roll_call roll{&claimed, arrived.data(), written};
+  roll.report_missing(grid_of_four{}, algorithm::stamp(token), algorithm::next_stamp(token), 7);
+  return missing_blocks(*written);
+}
+
+TEST(RollCall, NamesThoseWhoseMarkIsOfAnEarlierPhaseOrNone) {
+  for (const uint32_t token :
+       {0u, phase_word::start_of(5), phase_word::start_of(0xfffe), phase_word::start_of(0xffff)}) {
+    const uint32_t now = algorithm::stamp(token);
+    const uint32_t before = algorithm::stamp(token - phase_word::one_phase);
+    EXPECT_EQ(report({now, before, now, 0}, token), (std::vector<missing_block>{{1, 7}, {3, 7}})) << token;
+  }
+}
+
+TEST(RollCall, DoesNotNameThoseThatHaveGoneOnBecauseTheLastOneCameAfterAll) {
+  for (const uint32_t token : {0u, phase_word::start_of(0xffff)}) {
+    const uint32_t now = algorithm::stamp(token);
+    const uint32_t next = algorithm::next_stamp(token);
+    EXPECT_TRUE(report({now, next, now, next}, token).empty()) << token;
+  }
+}
+
+TEST(RollCall, TakesOnlyTheFirstReport) {
+  uint32_t claimed = 1;
+  uint32_t arrived[4] = {};
+  std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
+  auto* written = reinterpret_cast<timeout_report*>(memory.data());
+  roll_call{&claimed, arrived, written}.report_missing(grid_of_four{}, 1, 2, 0);
+  EXPECT_EQ(written->written, 0u);
+}
+
+}  // namespace
+}  // namespace gpusync
