@@ -53,7 +53,9 @@ TEST_F(AverageCuda, RunsOnADeviceThatIsNotTheCurrentOne) {
     (void)program->run(2 * program->steps_unit());
     const verification found = program->verify();
     EXPECT_TRUE(found.performed);
-    if (method.ordered) EXPECT_EQ(found.wrong, 0u) << method.name;
+    if (method.ordered) {
+      EXPECT_EQ(found.wrong, 0u) << method.name;
+    }
   }
 }
 
