@@ -49,8 +49,12 @@ class basic_grid_barrier {
   /// The report of the storage behind this barrier, readable by the host.
   GPUSYNC_HD const timeout_report* report() const { return roll_.report; }
 
+#if !defined(__CUDACC_RTC__)
   /// Host: says that a launch ended in the middle of a phase, so that the storage must be reset before the next one.
-  void abandon() const { __atomic_store_n(&roll_.report->written, +timeout_report::abandoned, __ATOMIC_RELEASE); }
+  void abandon() const {
+    __atomic_store_n(&roll_.report->written, +timeout_report::abandoned, __ATOMIC_RELEASE);
+  }
+#endif
 
   /// Says that this block has come to the end of its phase; does not wait for the others.
   GPUSYNC_TEXT arrival_token arrive() {
@@ -69,7 +73,9 @@ class basic_grid_barrier {
   }
 
   /// arrive() and wait().
-  GPUSYNC_TEXT void sync() { wait(arrive()); }
+  GPUSYNC_TEXT void sync() {
+    wait(arrive());
+  }
 
   /// As wait(), but gives up `span` after the first few polls have failed, which on a GPU is some ten microseconds
   /// after the call. All threads of a block get the same answer.
@@ -93,7 +99,9 @@ class basic_grid_barrier {
   }
 
   /// arrive() and wait_for().
-  GPUSYNC_TEXT wait_status sync_for(timeout span) { return wait_for(arrive(), span); }
+  GPUSYNC_TEXT wait_status sync_for(timeout span) {
+    return wait_for(arrive(), span);
+  }
 
  private:
   uint32_t* words_;

@@ -27,8 +27,8 @@ class stream_owner {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Where programs run. All of them share one stream: with a stream each, all methods together slow graphs down by a
-/// third on H200.
+/// Where programs run. All of them share one stream: with a stream each, graphs' empty steps were a third slower on
+/// H200 (docs/measuring.md).
 struct target {
   explicit target(int ordinal) : device(ordinal), stream(device) {}
   cuda_device device;
