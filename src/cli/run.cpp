@@ -15,6 +15,7 @@
 #include "results/markdown.hpp"
 #include "results/output_file.hpp"
 #include "results/table.hpp"
+#include "results/text.hpp"
 #include "results/verdict.hpp"
 #include "usage_error.hpp"
 
@@ -120,8 +121,7 @@ std::vector<job> plan(const run_options& options) {
 std::string in_one_line(const row& entry) {
   std::string line = entry.device;
   for (const auto& [name, value] : entry.axes) {
-    line += fmt::format(" {}=", name);
-    std::visit([&line](const auto& v) { line += fmt::format("{}", v); }, value);
+    line += fmt::format(" {}={}", name, to_string(value));
   }
   line += " " + entry.method + ":";
   for (const auto& [name, value] : entry.metrics) {

@@ -31,8 +31,6 @@ struct phase_word {
   GPUSYNC_HD static constexpr uint32_t goal(uint32_t word) { return (phase(word) + 1) << arrival_bits; }
   /// A word at the start of phase `phase` (taken modulo the field's size).
   GPUSYNC_HD static constexpr uint32_t start_of(uint32_t phase) { return phase << arrival_bits; }
-  /// The phase after `phase`, as the phase field counts it.
-  GPUSYNC_HD static constexpr uint32_t next(uint32_t phase) { return (phase + 1) & (max_blocks); }
 };
 
 }  // namespace gpusync

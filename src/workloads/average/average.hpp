@@ -112,6 +112,17 @@ GPUSYNC_HD void average_steps(Grid grid, const average_data& data, bool crosses_
   }
 }
 
+/// The same schedule for programs in which the host carries out the steps: calls `step(number in the cycle, whether it
+/// is a data step, whether the step before was one, so that there is something to check)` for each step of a run.
+template <class Step>
+void average_each_step(bool stores, uint32_t steps, Step&& step) {
+  const uint32_t tail = steps - average_checked;
+  for (uint32_t s = 0; s < steps; ++s) {
+    const bool data_step = stores || s < average_checked || s >= tail;
+    step(s % average_period, data_step, data_step && (stores || s != tail));
+  }
+}
+
 /// Words that one run of `steps` steps checks, per element.
 constexpr uint64_t average_checks(bool stores, uint64_t steps) {
   return stores ? steps : 2 * average_checked - 1;

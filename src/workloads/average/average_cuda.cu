@@ -86,16 +86,6 @@ class cuda_program : public step_program {
   }
   launch_shape shape() const { return {shape_.blocks, shape_.threads}; }
 
-  /// Calls `step(number in the cycle, is a data step, the step before was one)` for each step of a run.
-  template <class Step>
-  void each_step(uint32_t steps, Step&& step) const {
-    const uint32_t tail = steps - average_checked;
-    for (uint32_t s = 0; s < steps; ++s) {
-      const bool data_step = shape_.stores || s < average_checked || s >= tail;
-      step(s % average_period, data_step, data_step && (shape_.stores || s != tail));
-    }
-  }
-
   const cuda_device& device_;
   const step_shape shape_;
   const cudaStream_t stream_;
@@ -143,7 +133,7 @@ class relaunch_program : public cuda_program {
   }
 
   void carry_out(uint32_t steps) override {
-    each_step(steps, [this](uint32_t step, bool data_step, bool check) {
+    average_each_step(shape_.stores, steps, [this](uint32_t step, bool data_step, bool check) {
       if (kind_ == how::cooperative) {
         launch_cooperatively(step, data_step, check);
       } else if (data_step) {

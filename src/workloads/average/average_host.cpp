@@ -60,17 +60,13 @@ class launch_wait_program : public host_program {
 
  private:
   void carry_out(uint32_t steps) override {
-    const uint32_t tail = steps - average_checked;
-    for (uint32_t s = 0; s < steps; ++s) {
-      const bool data_step = shape_.stores || s < average_checked || s >= tail;
-      const bool check = data_step && (shape_.stores || s != tail);
-      launch(device_, shape(), [this, s, data_step, check] {
+    average_each_step(shape_.stores, steps, [this](uint32_t step, bool data_step, bool check) {
+      launch(device_, shape(), [this, step, data_step, check] {
         if (!data_step) return;
-        const uint32_t wrong =
-            average_step(data(), average_place::of(host_grid::current(), true), s % average_period, check);
+        const uint32_t wrong = average_step(data(), average_place::of(host_grid::current(), true), step, check);
         if (wrong != 0) host_memory::fetch_add<memory_order::relaxed, scope::device>(data().wrong, wrong);
       });
-    }
+    });
   }
 };
 

@@ -214,12 +214,11 @@ class relaunch_program : public opencl_program {
     data_kernel.setArg(1, wrong_);
     const host_timer timer;
     cl::Event first, last;
-    const uint32_t tail = steps - average_checked;
-    for (uint32_t s = 0; s < steps; ++s) {
-      const bool data_step = shape_.stores || s < average_checked || s >= tail;
+    uint32_t s = 0;
+    average_each_step(shape_.stores, steps, [&](uint32_t step, bool data_step, bool check) {
       if (data_step) {
-        data_kernel.setArg(2, cl_uint{s % average_period});
-        data_kernel.setArg(3, cl_uint{shape_.stores || s != tail});
+        data_kernel.setArg(2, cl_uint{step});
+        data_kernel.setArg(3, cl_uint{check});
       }
       cl::Event* const event = waited_for_ ? nullptr : s == 0 ? &first : s + 1 == steps ? &last : nullptr;
       engine_->queue.enqueueNDRangeKernel(data_step ? data_kernel : idle_kernel, cl::NullRange, global(), local(),
@@ -229,7 +228,8 @@ class relaunch_program : public opencl_program {
       } else if (s % enqueued_per_flush == 0) {
         engine_->queue.flush();
       }
-    }
+      ++s;
+    });
     if (waited_for_) return timer.nanoseconds();
     engine_->queue.finish();
     return profiled(first, last);
