@@ -8,8 +8,13 @@
 
 namespace gpusync {
 
-/// The default barrier of a CUDA grid.
-using grid_barrier = basic_grid_barrier<grid::lock_based<ordering::acquire_release>, cuda_grid>;
-using grid_barrier_storage = cuda_barrier_storage<grid::lock_based<ordering::acquire_release>>;
+/// The default barrier of a CUDA grid: what a device and a grid's shape make of it, its storage looks up in a table
+/// that was measured (barrier_tuning).
+using grid_barrier = basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid>;
+using grid_barrier_storage = cuda_barrier_storage<grid::placed_counters<ordering::acquire_release>>;
+/// The same for a part of a grid, and for grids whose blocks may leave early.
+using part_grid_barrier = basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid, block_range>;
+using dropping_grid_barrier =
+    basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid, dropping_blocks>;
 
 }  // namespace gpusync

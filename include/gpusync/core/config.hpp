@@ -8,8 +8,10 @@ namespace gpusync {
 using cuda::std::int32_t;
 using cuda::std::int64_t;
 using cuda::std::size_t;
+using cuda::std::uint16_t;
 using cuda::std::uint32_t;
 using cuda::std::uint64_t;
+using cuda::std::uintptr_t;
 }  // namespace gpusync
 #else
 #include <cstddef>
@@ -18,14 +20,25 @@ namespace gpusync {
 using std::int32_t;
 using std::int64_t;
 using std::size_t;
+using std::uint16_t;
 using std::uint32_t;
 using std::uint64_t;
+using std::uintptr_t;
 }  // namespace gpusync
 #endif
 
 // GPUSYNC_TEXT marks a function that is written once and instantiated for a GPU or for host threads. It may call
 // what only one side has (through its Grid parameter), so the compiler's host/device call check is off for it.
 // GPUSYNC_HD marks a function that really runs on both sides.
+// GPUSYNC_NOT_UNROLLED stands before a loop that is to stay one. GPUSYNC_COLD keeps a function that runs once out of
+// the loops that call it.
+#if defined(__CUDACC__)
+#define GPUSYNC_COLD __noinline__
+#define GPUSYNC_NOT_UNROLLED _Pragma("unroll 1")
+#else
+#define GPUSYNC_NOT_UNROLLED
+#define GPUSYNC_COLD __attribute__((noinline))
+#endif
 #if defined(__CUDACC__)
 #define GPUSYNC_HD __host__ __device__
 #define GPUSYNC_TEXT _Pragma("nv_exec_check_disable") __host__ __device__

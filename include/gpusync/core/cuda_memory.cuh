@@ -81,6 +81,37 @@ struct cuda_memory {
     return before;
   }
 
+  /// Adds `value` to the word at `address` and does not wait for what it held. Order: relaxed or release.
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ void add(uint32_t* address, uint32_t value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release,
+                  "a reduction is relaxed or releases");
+    const size_t global = __cvta_generic_to_global(address);
+#define GPUSYNC_RED(ORDER, SCOPE) \
+  asm volatile("red." ORDER "." SCOPE ".global.add.u32 [%0], %1;" ::"l"(global), "r"(value) : "memory")
+    if constexpr (Order == memory_order::relaxed) {
+      if constexpr (Scope == scope::block) GPUSYNC_RED("relaxed", "cta");
+      if constexpr (Scope == scope::device) GPUSYNC_RED("relaxed", "gpu");
+      if constexpr (Scope == scope::system) GPUSYNC_RED("relaxed", "sys");
+    } else {
+      if constexpr (Scope == scope::block) GPUSYNC_RED("release", "cta");
+      if constexpr (Scope == scope::device) GPUSYNC_RED("release", "gpu");
+      if constexpr (Scope == scope::system) GPUSYNC_RED("release", "sys");
+    }
+#undef GPUSYNC_RED
+  }
+
+  /// Waits until the calling thread's writes are performed at device scope, without ordering anything: a release fence
+  /// for its time, not for its meaning. On H200 the cost of the next release depends on what the multiprocessor has
+  /// touched since its last one; this takes that cost at a moment when it delays nobody.
+  static __device__ __forceinline__ void drain() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.release.gpu;" ::: "memory");
+#else
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+  }
+
   /// Makes visible what was released before the value last read from `address` was written. An acquiring load whose
   /// value nobody uses: on sm_90 it leaves one L1 invalidation (CCTL.IVALL), where a fence would be a round trip.
   template <scope Scope>

@@ -75,6 +75,9 @@ class host_grid {
   using memory = host_memory;
   /// Reading the clock is cheap here, and a poll may give the processor away for milliseconds.
   static constexpr uint32_t polls_per_clock_read = 1;
+  static constexpr uint32_t polls_per_look = 1;
+  /// Threads that execute together: here, each is on its own.
+  static constexpr uint32_t warp_size = 1;
 
   /// The grid of the calling thread. Precondition: called within a kernel that gpusync::launch started.
   static host_grid current() { return host_grid(host_detail::this_place); }
@@ -86,6 +89,15 @@ class host_grid {
 
   void sync_block() const { (void)sync_block_or(false); }
   bool sync_block_or(bool value) const { return place_->barrier->arrive_and_wait(value, *place_->launch); }
+
+  void prepare_telling() const {}
+  /// sync_block_or(); `key` serves grids that must tell several barriers' answers apart.
+  bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
+
+  /// Stands for the number of the processor that runs this block.
+  uint32_t processor() const { return place_->block; }
+  /// For multiprocessors, whose polls cost others time; nothing here.
+  void delay(uint32_t) const {}
 
   /// Nanoseconds of the steady clock.
   uint64_t now() const {

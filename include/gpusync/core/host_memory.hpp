@@ -29,11 +29,20 @@ struct host_memory {
     return __atomic_fetch_add(address, value, builtin(Order));
   }
 
+  /// Adds `value` to the word at `address`. Order: relaxed or release.
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    (void)__atomic_fetch_add(address, value, builtin(Order));
+  }
+
   /// Makes visible what was released before the value last read from `address` was written.
   template <scope Scope, class T>
   static void acquire(const T* address) {
     (void)__atomic_load_n(address, __ATOMIC_ACQUIRE);
   }
+
+  /// cuda_memory's drain(): nothing to gain here.
+  static void drain() {}
 
   /// A sequentially consistent fence.
   template <scope Scope>

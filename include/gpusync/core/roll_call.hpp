@@ -9,10 +9,8 @@ namespace gpusync {
 /// What the first block whose deadline passed leaves behind. Lives where the host can read it while a kernel runs
 /// (on CUDA: mapped host memory), followed by the list of missing blocks.
 struct timeout_report {
-  uint32_t written;   ///< 0: nothing happened; timed_out: the rest is complete; abandoned: a launch ended in a phase
-  uint32_t phase;     ///< the barrier call that was waited in, counted from 0 at the start of the launch
-  uint32_t reporter;  ///< the block that gave up first
-  uint32_t blocks;    ///< blocks in the grid
+  uint32_t written;  ///< 0: nothing happened; timed_out: the rest is complete; abandoned: a launch ended in a phase
+  uint32_t phase;    ///< the barrier call that was waited in, counted from 0 at the start of the launch
   uint32_t missing_count;  ///< entries of the list
 
   static constexpr uint32_t timed_out = 1;  ///< for `written`
@@ -26,45 +24,46 @@ struct timeout_report {
   }
 };
 
-/// One word per block, stored after each arrival, and the report.
+/// One word per member of a barrier, stored when its wait turns out long (or when it arrives and goes on to work of its
+/// own), and the report.
 ///
-/// Cost: one posted relaxed store per block and phase, off the critical path (it follows the arrival). Storage: 4
-/// bytes per block and 4 more.
+/// Cost: none for waits that are soon over. Storage: 4 bytes per block and 4 more.
 ///
-/// A block's word keeps the phase of its last arrival modulo 2^16. So a block that took part in an earlier launch on
-/// the same storage, and never arrives in this one, is overlooked if exactly a multiple of 65,536 phases has passed.
+/// A member's word keeps the stamp of a phase (see the algorithms' stamp()). Stamps come back after 2^15 phases or
+/// more, so a block that waited long in an earlier launch on the same storage, and never arrives in this one, is
+/// overlooked if exactly that many phases lie between.
 struct roll_call {
   uint32_t* claimed = nullptr;  ///< 0 until the first block that times out sets it
-  uint32_t* arrived = nullptr;  ///< by block: the stamp of its last arrival
+  uint32_t* arrived = nullptr;  ///< by rank: the stamp of the last arrival that was noted
   timeout_report* report = nullptr;
 
-  /// Notes that `block` has arrived in the phase stamped `stamp` (never 0).
+  /// Notes that the member with rank `rank` has arrived in the phase stamped `stamp` (never 0).
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
-  GPUSYNC_HD void mark(Grid, uint32_t block, uint32_t stamp) const {
-    Grid::memory::template store<memory_order::relaxed, scope::device>(arrived + block, stamp);
+  GPUSYNC_HD void mark(Grid, uint32_t rank, uint32_t stamp) const {
+    Grid::memory::template store<memory_order::relaxed, scope::device>(arrived + rank, stamp);
   }
 
   /// Called by one thread of a block whose wait timed out in the phase stamped `stamp`, the launch's `phase`-th: the
-  /// first such block writes the report. A block that has gone on to the next phase, stamped `next_stamp`, is not
+  /// first such block writes the report. A member that has gone on to the next phase, stamped `next_stamp`, is not
   /// missing: the last one came while the report was written. Nobody can be further, for the reporter has not arrived
-  /// there. Effects on others: none.
+  /// there. Members: which blocks take part, see grid/members.hpp. Effects on others: none.
   GPUSYNC_TEMPLATE_TEXT
-  template <class Grid>
-  GPUSYNC_HD void report_missing(Grid grid, uint32_t stamp, uint32_t next_stamp, uint32_t phase) const {
+  template <class Grid, class Members>
+  GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,
+                                 uint32_t phase) const {
     using memory = typename Grid::memory;
     if (memory::template fetch_add<memory_order::relaxed, scope::device>(claimed, 1u) != 0) return;
     uint32_t count = 0;
-    for (uint32_t block = 0; block < grid.blocks(); ++block) {
-      const uint32_t last = memory::template load<memory_order::relaxed, scope::device>(arrived + block);
+    for (uint32_t place = 0; place < who.places(grid); ++place) {
+      if (!who.takes_part(grid, place)) continue;
+      const uint32_t last = memory::template load<memory_order::relaxed, scope::device>(arrived + place);
       if (last != stamp && last != next_stamp) {
-        memory::template store<memory_order::relaxed, scope::system>(report->missing() + count, block);
+        memory::template store<memory_order::relaxed, scope::system>(report->missing() + count, who.block_at(place));
         ++count;
       }
     }
     memory::template store<memory_order::relaxed, scope::system>(&report->phase, phase);
-    memory::template store<memory_order::relaxed, scope::system>(&report->reporter, grid.block());
-    memory::template store<memory_order::relaxed, scope::system>(&report->blocks, grid.blocks());
     memory::template store<memory_order::relaxed, scope::system>(&report->missing_count, count);
     memory::template store<memory_order::release, scope::system>(&report->written, +timeout_report::timed_out);
   }

@@ -3,13 +3,14 @@
 
 #include <cstring>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/core/missing_block.hpp>
 #include <gpusync/grid/barrier.hpp>
+#include <gpusync/grid/capacity.hpp>
+#include <gpusync/grid/counter_places.cuh>
 #include <gpusync/grid/layout.hpp>
 
 namespace gpusync {
@@ -22,13 +23,18 @@ class cuda_barrier_storage {
  public:
   /// Throws invalid_argument if the algorithm cannot serve that many blocks, cuda_failure if memory is short.
   /// `first_phase` is where the phase counter starts (modulo its width); only tests of the wrap need another than 0.
+  /// With placed counters, the first storage of a device surveys the L2 cache, which takes some 20 ms and should find
+  /// the device idle.
   cuda_barrier_storage(const cuda_device& device, uint32_t blocks, uint32_t first_phase = 0)
+      : cuda_barrier_storage(device, blocks, barrier_tuning::shipped_for(device.name()), first_phase) {}
+
+  /// The same with a table of one's own, such as `gpusync tune` writes. Algorithms without a choice ignore it.
+  cuda_barrier_storage(const cuda_device& device, uint32_t blocks, const barrier_tuning& tuning,
+                       uint32_t first_phase = 0)
       : capacity_(blocks), first_phase_(first_phase), layout_(grid::layout::of(Algorithm::words(blocks), blocks)) {
-    if (blocks == 0 || blocks > Algorithm::max_blocks) {
-      throw invalid_argument("A " + std::string(Algorithm::family) + " barrier serves 1 to " +
-                             std::to_string(Algorithm::max_blocks) + " blocks, not " + std::to_string(blocks) + ".");
-    }
+    grid::require_servable<Algorithm>(blocks);
     words_ = cuda_buffer(device, layout_.total * sizeof(uint32_t));
+    places_ = grid::counter_places<Algorithm>(device, tuning);
     const cuda_device_scope scope(device.ordinal());
     void* mapped = nullptr;
     check_cuda(cudaHostAlloc(&mapped, timeout_report::bytes(blocks), cudaHostAllocMapped), "cudaHostAlloc");
@@ -36,9 +42,19 @@ class cuda_barrier_storage {
     reset();
   }
 
-  /// The barrier to hand to a kernel.
-  basic_grid_barrier<Algorithm, cuda_grid> barrier() {
-    return {words(), roll_call{words() + layout_.claimed, words() + layout_.arrived, report_.get()}, capacity_};
+  /// The barrier to hand to a kernel: all blocks of its grid.
+  basic_grid_barrier<Algorithm, cuda_grid> barrier() { return {words(), roll(), capacity_}; }
+
+  /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
+  basic_grid_barrier<Algorithm, cuda_grid, block_range> barrier(block_range part) {
+    grid::require_capacity(part, capacity_);
+    return {words(), roll(), capacity_, part};
+  }
+
+  /// A barrier that blocks may leave early (arrive_and_drop). Launch it with gpusync::launch(), which makes all blocks
+  /// members again.
+  basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks> dropping_barrier() {
+    return {words(), roll(), capacity_, dropping_blocks(words() + layout_.roster, capacity_)};
   }
 
   /// The blocks that a timed-out wait missed, with the phase; empty if none timed out. Synchronizes with nothing: call
@@ -52,15 +68,18 @@ class cuda_barrier_storage {
     check_cuda(cudaMemset(words_.address(), 0, words_.bytes()), "cudaMemset");
     if constexpr (Algorithm::words(1) != 0) {
       std::vector<uint32_t> first(Algorithm::words(capacity_));
-      Algorithm::start_at(first.data(), first_phase_);
+      Algorithm::start_at(first.data(), capacity_, first_phase_);
+      places_.put(first, words());
       check_cuda(cudaMemcpy(words(), first.data(), first.size() * sizeof(uint32_t), cudaMemcpyHostToDevice),
                  "cudaMemcpy");
     }
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
-  /// Bytes of device memory.
+  /// Bytes of device memory, placed lines not counted.
   size_t bytes() const { return words_.bytes(); }
+  /// Where placed counters lie; nothing for other algorithms.
+  const grid::counter_places<Algorithm>& places() const { return places_; }
 
  private:
   struct free_host {
@@ -68,11 +87,13 @@ class cuda_barrier_storage {
   };
 
   uint32_t* words() { return static_cast<uint32_t*>(words_.address()); }
+  roll_call roll() { return {words() + layout_.claimed, words() + layout_.arrived, report_.get()}; }
 
   uint32_t capacity_;
   uint32_t first_phase_;
   grid::layout layout_;
   cuda_buffer words_;
+  grid::counter_places<Algorithm> places_;
   std::unique_ptr<timeout_report, free_host> report_;
 };
 

@@ -3,13 +3,12 @@
 
 #include <cstring>
 #include <memory>
-#include <string>
 #include <vector>
 
-#include <gpusync/core/error.hpp>
 #include <gpusync/core/host_grid.hpp>
 #include <gpusync/core/missing_block.hpp>
 #include <gpusync/grid/barrier.hpp>
+#include <gpusync/grid/capacity.hpp>
 #include <gpusync/grid/layout.hpp>
 
 namespace gpusync {
@@ -23,18 +22,24 @@ class host_barrier_storage {
   /// starts (modulo its width); only tests of the wrap need another than 0.
   explicit host_barrier_storage(uint32_t blocks, uint32_t first_phase = 0)
       : capacity_(blocks), first_phase_(first_phase), layout_(grid::layout::of(Algorithm::words(blocks), blocks)) {
-    if (blocks == 0 || blocks > Algorithm::max_blocks) {
-      throw invalid_argument("A " + std::string(Algorithm::family) + " barrier serves 1 to " +
-                             std::to_string(Algorithm::max_blocks) + " blocks, not " + std::to_string(blocks) + ".");
-    }
+    grid::require_servable<Algorithm>(blocks);
     words_ = std::make_unique<line[]>(layout_.total / grid::layout::line_words);
     report_.resize(timeout_report::bytes(blocks) / sizeof(uint32_t));
     reset();
   }
 
-  /// The barrier to hand to a kernel.
-  basic_grid_barrier<Algorithm, Grid> barrier() {
-    return {words(), roll_call{words() + layout_.claimed, words() + layout_.arrived, report()}, capacity_};
+  /// The barrier to hand to a kernel: all blocks of its grid.
+  basic_grid_barrier<Algorithm, Grid> barrier() { return {words(), roll(), capacity_}; }
+
+  /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
+  basic_grid_barrier<Algorithm, Grid, block_range> barrier(block_range part) {
+    grid::require_capacity(part, capacity_);
+    return {words(), roll(), capacity_, part};
+  }
+
+  /// A barrier that blocks may leave early (arrive_and_drop).
+  basic_grid_barrier<Algorithm, Grid, dropping_blocks> dropping_barrier() {
+    return {words(), roll(), capacity_, dropping_blocks(words() + layout_.roster, capacity_)};
   }
 
   /// The blocks that a timed-out wait missed, with the phase; empty if none timed out.
@@ -44,7 +49,7 @@ class host_barrier_storage {
   void reset() {
     std::memset(words(), 0, layout_.total * sizeof(uint32_t));
     std::memset(report_.data(), 0, report_.size() * sizeof(uint32_t));
-    Algorithm::start_at(words(), first_phase_);
+    Algorithm::start_at(words(), capacity_, first_phase_);
   }
 
   /// Bytes of shared state, the report not counted.
@@ -56,6 +61,7 @@ class host_barrier_storage {
   };
 
   uint32_t* words() { return words_[0].words; }
+  roll_call roll() { return {words() + layout_.claimed, words() + layout_.arrived, report()}; }
   timeout_report* report() { return reinterpret_cast<timeout_report*>(report_.data()); }
 
   uint32_t capacity_;

@@ -6,6 +6,7 @@
 #endif
 
 #include <gpusync/grid/lock_based.hpp>
+#include <gpusync/grid/placed_counters.hpp>
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #include <gpusync/grid/cooperative_groups.cuh>
 #endif
@@ -28,7 +29,8 @@ struct algorithm_list {
 
 /// The algorithms that are written once for every machine.
 using portable_algorithms =
-    algorithm_list<lock_based<ordering::none>, lock_based<ordering::fence>, lock_based<ordering::acquire_release>>;
+    algorithm_list<lock_based<ordering::none>, lock_based<ordering::fence>, lock_based<ordering::acquire_release>,
+                   placed_counters<ordering::none>, placed_counters<ordering::acquire_release>>;
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 /// All algorithms that run on a CUDA device.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include <gpusync/core/error.hpp>
 #include <gpusync/grid/barrier.hpp>
@@ -13,10 +14,18 @@ template <class Argument>
 void check_argument(const launch_shape&, const Argument&) {}
 
 /// A barrier must be large enough for the grid and not hold a phase that was given up.
-template <class Algorithm, class Grid>
-void check_argument(const launch_shape& shape, const basic_grid_barrier<Algorithm, Grid>& barrier) {
-  if (shape.blocks.count() > barrier.capacity()) {
-    throw invalid_argument("The grid has " + std::to_string(shape.blocks.count()) +
+template <class Algorithm, class Grid, class Members>
+void check_argument(const launch_shape& shape, const basic_grid_barrier<Algorithm, Grid, Members>& barrier) {
+  const uint64_t blocks = shape.blocks.count();
+  if constexpr (std::is_same_v<Members, block_range>) {
+    const block_range& range = barrier.who();
+    if (uint64_t{range.first} + range.count > blocks) {
+      throw invalid_argument("The grid has " + std::to_string(blocks) +
+                             " blocks, but a barrier among its arguments joins " + std::to_string(range.count) +
+                             " blocks from block " + std::to_string(range.first) + " on.");
+    }
+  } else if (blocks > barrier.capacity()) {
+    throw invalid_argument("The grid has " + std::to_string(blocks) +
                            " blocks, but the barrier's storage was made for " + std::to_string(barrier.capacity()) +
                            ". Make a larger storage.");
   }
@@ -33,12 +42,22 @@ void check_argument(const launch_shape& shape, const basic_grid_barrier<Algorith
   }
 }
 
+template <class Argument, class Clear>
+void prepare_argument(const Argument&, Clear&&) {}
+
+/// Before a launch: a barrier that blocks may leave early starts with all of them. `clear(words, count)` sets words of
+/// the barrier's memory to 0 in the order of the launches.
+template <class Algorithm, class Grid, class Clear>
+void prepare_argument(const basic_grid_barrier<Algorithm, Grid, dropping_blocks>& barrier, Clear&& clear) {
+  clear(barrier.who().roster(), barrier.who().roster_words());
+}
+
 template <class Argument>
 void abandon_argument(const Argument&) {}
 
 /// After a launch whose blocks did not all come to their end: the barrier may be in the middle of a phase.
-template <class Algorithm, class Grid>
-void abandon_argument(const basic_grid_barrier<Algorithm, Grid>& barrier) {
+template <class Algorithm, class Grid, class Members>
+void abandon_argument(const basic_grid_barrier<Algorithm, Grid, Members>& barrier) {
   barrier.abandon();
 }
 

@@ -96,6 +96,12 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
   detail::allow_shared(function, attributes, shape);
   require_co_resident(detail::residency_of(device, function, attributes, shape), device.name(), shape,
                       detail::needs_of(attributes, shape));
+  (detail::prepare_argument(arguments,
+                            [stream](uint32_t* words, uint32_t count) {
+                              check_cuda(cudaMemsetAsync(words, 0, count * sizeof(uint32_t), stream),
+                                         "cudaMemsetAsync");
+                            }),
+   ...);
   std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
   std::apply(
       [&](auto&... value) {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
+#include <cstring>
 #include <exception>
 #include <fstream>
 #include <memory>
@@ -157,6 +158,9 @@ template <class Kernel, class... Arguments>
 void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
   require_co_resident(device, shape);
   (detail::check_argument(shape, arguments), ...);
+  (detail::prepare_argument(arguments,
+                            [](uint32_t* words, uint32_t count) { std::memset(words, 0, count * sizeof(uint32_t)); }),
+   ...);
   host_detail::crew crew(shape, device.cores());
   try {
     crew.run([&] {

@@ -1,0 +1,26 @@
+// Whether a storage can serve what it is asked for.
+#pragma once
+
+#include <string>
+
+#include <gpusync/core/error.hpp>
+#include <gpusync/grid/members.hpp>
+
+namespace gpusync::grid {
+
+/// Throws invalid_argument if the algorithm cannot serve `blocks` blocks.
+template <class Algorithm>
+void require_servable(uint32_t blocks) {
+  if (blocks != 0 && blocks <= Algorithm::max_blocks) return;
+  throw invalid_argument("A " + std::string(Algorithm::family) + " barrier serves 1 to " +
+                         std::to_string(Algorithm::max_blocks) + " blocks, not " + std::to_string(blocks) + ".");
+}
+
+/// Throws invalid_argument if a storage for `capacity` blocks is too small for a part of a grid, or the part is empty.
+inline void require_capacity(const block_range& part, uint32_t capacity) {
+  if (part.count != 0 && part.count <= capacity) return;
+  throw invalid_argument("A barrier of " + std::to_string(part.count) +
+                         " blocks was asked for, but its storage was made for 1 to " + std::to_string(capacity) + ".");
+}
+
+}  // namespace gpusync::grid

@@ -1,0 +1,188 @@
+// What round trips of atomics tell about the sides of an L2 cache. Plain arithmetic: no device needed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <vector>
+
+namespace gpusync::grid {
+
+/// Sides of processors and of lines, from the round trips between them.
+///
+/// A round trip is taken as: something of the processor, something of the line, and a surcharge if the two are on
+/// different sides. Centring both ways leaves the surcharge: plus half of it for a far pair, minus half for a near one.
+class line_survey {
+ public:
+  static constexpr uint32_t line_words = 32;  ///< 128 bytes
+
+  line_survey() = default;
+
+  /// `round_trips[p * lines + l]`: cycles from processor p to line l; 0 for processors that were not seen.
+  line_survey(std::vector<float> round_trips, uint32_t processors, uint32_t lines)
+      : round_trips_(std::move(round_trips)), lines_(lines), sides_(processors, 0), homes_(lines, 0) {
+    for (uint32_t p = 0; p < processors; ++p) {
+      if (at(p, 0) > 0) seen_.push_back(p);
+    }
+    if (seen_.size() >= 4) find_sides();
+    rate_lines();
+  }
+
+  /// Whether there are two sides at all. Without, sides() and homes() are all 0.
+  bool has_sides() const { return has_sides_; }
+  /// 0 or 1 for each processor number.
+  const std::vector<unsigned char>& sides() const { return sides_; }
+  /// The side of each line.
+  const std::vector<unsigned char>& homes() const { return homes_; }
+  /// Average round trips in cycles to lines of the processor's own side, and of the other.
+  double near() const { return near_; }
+  double far() const { return far_; }
+  /// Processors seen, and those of them on side `side`.
+  size_t processors() const { return seen_.size(); }
+  size_t processors_on(unsigned side) const {
+    return static_cast<size_t>(
+        std::count_if(seen_.begin(), seen_.end(), [&](uint32_t p) { return sides_[p] == side; }));
+  }
+
+  /// `per_side` of the free lines of each side, side 0's first; empty if there are not so many. Cheap lines first;
+  /// within a side in different slices, which show in the pattern of their round trips; none that, with one of the
+  /// other side, makes `conflict(a, b)` true. Where that cannot be had, the cheapest.
+  std::vector<uint32_t> pick(uint32_t per_side, const std::vector<bool>& free,
+                             const std::function<bool(uint32_t, uint32_t)>& conflict) const {
+    if (!has_sides_) return {};
+    std::vector<uint32_t> candidates[2];
+    for (const uint32_t line : by_cost_) {
+      if (free[line]) candidates[homes_[line]].push_back(line);
+    }
+    if (candidates[0].size() < per_side || candidates[1].size() < per_side) return {};
+    std::vector<uint32_t> picked[2];
+    for (uint32_t i = 0; i < per_side; ++i) {
+      for (unsigned side = 0; side < 2; ++side) {
+        picked[side].push_back(next(candidates[side], picked[side], picked[1 - side], conflict));
+      }
+    }
+    picked[0].insert(picked[0].end(), picked[1].begin(), picked[1].end());
+    return picked[0];
+  }
+
+ private:
+  static constexpr double same_slice_cycles = 4;  ///< mean difference of round trips below which lines share a slice
+  static constexpr int most_conflict_tests = 24;
+
+  float at(uint32_t processor, uint32_t line) const { return round_trips_[size_t{processor} * lines_ + line]; }
+
+  void find_sides() {
+    const size_t n = seen_.size();
+    std::vector<double> of_processor(n, 0), of_line(lines_, 0);
+    double all = 0;
+    for (size_t i = 0; i < n; ++i) {
+      for (uint32_t l = 0; l < lines_; ++l) {
+        of_processor[i] += at(seen_[i], l) / lines_;
+        of_line[l] += at(seen_[i], l) / static_cast<double>(n);
+      }
+      all += of_processor[i] / static_cast<double>(n);
+    }
+    const auto centred = [&](size_t i, uint32_t l) { return at(seen_[i], l) - of_processor[i] - of_line[l] + all; };
+    // The first processor's own side is side 0, whichever that is.
+    std::vector<double> direction(lines_);
+    for (uint32_t l = 0; l < lines_; ++l) direction[l] = centred(0, l);
+    for (int round = 0; round < 3; ++round) {
+      std::vector<double> sum(lines_, 0);
+      for (size_t i = 0; i < n; ++i) {
+        double likeness = 0;
+        for (uint32_t l = 0; l < lines_; ++l) likeness += centred(i, l) * direction[l];
+        sides_[seen_[i]] = likeness < 0 ? 1 : 0;
+        for (uint32_t l = 0; l < lines_; ++l) sum[l] += likeness < 0 ? -centred(i, l) : centred(i, l);
+      }
+      direction = sum;
+    }
+    for (uint32_t l = 0; l < lines_; ++l) homes_[l] = direction[l] > 0 ? 1 : 0;
+    judge();
+  }
+
+  /// Two sides there are if the surcharge stands out of what is left unexplained, and neither side is a handful.
+  void judge() {
+    double sum[2] = {0, 0}, squares[2] = {0, 0};
+    uint64_t pairs[2] = {0, 0};
+    for (const uint32_t p : seen_) {
+      for (uint32_t l = 0; l < lines_; ++l) {
+        const unsigned far = sides_[p] == homes_[l] ? 0 : 1;
+        sum[far] += at(p, l);
+        squares[far] += static_cast<double>(at(p, l)) * at(p, l);
+        ++pairs[far];
+      }
+    }
+    if (pairs[0] == 0 || pairs[1] == 0) return reject();
+    near_ = sum[0] / static_cast<double>(pairs[0]);
+    far_ = sum[1] / static_cast<double>(pairs[1]);
+    double spread = 0;
+    for (unsigned far = 0; far < 2; ++far) {
+      const double mean = sum[far] / static_cast<double>(pairs[far]);
+      spread = std::max(spread, std::sqrt(std::max(0.0, squares[far] / static_cast<double>(pairs[far]) - mean * mean)));
+    }
+    const size_t ones = processors_on(1), fewest = std::min(ones, seen_.size() - ones);
+    has_sides_ = far_ > 1.15 * near_ && far_ - near_ > 1.5 * spread && fewest * 5 >= seen_.size();
+    if (!has_sides_) reject();
+  }
+
+  void reject() {
+    has_sides_ = false;
+    std::fill(sides_.begin(), sides_.end(), static_cast<unsigned char>(0));
+    std::fill(homes_.begin(), homes_.end(), static_cast<unsigned char>(0));
+  }
+
+  /// A barrier waits for its slowest block: a line costs the worst near round trip and the worst far one.
+  void rate_lines() {
+    std::vector<double> cost(lines_, 0);
+    for (uint32_t l = 0; l < lines_; ++l) {
+      float worst[2] = {0, 0};
+      for (const uint32_t p : seen_) {
+        float& most = worst[sides_[p] == homes_[l] ? 0 : 1];
+        most = std::max(most, at(p, l));
+      }
+      cost[l] = double{worst[0]} + double{worst[1]};
+    }
+    by_cost_.resize(lines_);
+    std::iota(by_cost_.begin(), by_cost_.end(), 0u);
+    std::stable_sort(by_cost_.begin(), by_cost_.end(), [&](uint32_t a, uint32_t b) { return cost[a] < cost[b]; });
+  }
+
+  bool same_slice(uint32_t a, uint32_t b) const {
+    double difference = 0;
+    for (const uint32_t p : seen_) difference += std::fabs(at(p, a) - at(p, b));
+    return difference < same_slice_cycles * static_cast<double>(seen_.size());
+  }
+
+  uint32_t next(const std::vector<uint32_t>& candidates, const std::vector<uint32_t>& own_side,
+                const std::vector<uint32_t>& other_side,
+                const std::function<bool(uint32_t, uint32_t)>& conflict) const {
+    uint32_t fallback = lines_;
+    int tested = 0;
+    for (const uint32_t line : candidates) {
+      if (std::find(own_side.begin(), own_side.end(), line) != own_side.end()) continue;
+      if (fallback == lines_) fallback = line;
+      if (std::any_of(own_side.begin(), own_side.end(), [&](uint32_t taken) { return same_slice(line, taken); })) {
+        continue;
+      }
+      if (tested++ == most_conflict_tests) break;
+      if (std::none_of(other_side.begin(), other_side.end(), [&](uint32_t taken) { return conflict(line, taken); })) {
+        return line;
+      }
+    }
+    return fallback;
+  }
+
+  std::vector<float> round_trips_;
+  uint32_t lines_ = 0;
+  std::vector<unsigned char> sides_;
+  std::vector<unsigned char> homes_;
+  std::vector<uint32_t> seen_;
+  std::vector<uint32_t> by_cost_;
+  bool has_sides_ = false;
+  double near_ = 0;
+  double far_ = 0;
+};
+
+}  // namespace gpusync::grid

@@ -1,0 +1,127 @@
+// Which counter plan a device's grids use: tables that were measured.
+#pragma once
+
+#include <cctype>
+#include <istream>
+#include <ostream>
+#include <sstream>
+#include <string>
+
+#include <gpusync/core/error.hpp>
+#include <gpusync/grid/counter_plan.hpp>
+#include <gpusync/grid/tuned/nvidia_h200.hpp>
+
+namespace gpusync {
+
+/// Rules for the barriers of one kind of device: what `gpusync tune` measures and writes.
+///
+/// As text: `gpusync-tuning 1`, `device NAME`, then lines `rule BLOCKS_PER_SM THREADS SUB_COUNTERS COPIES SIDES
+/// SECOND_WARP FIRST_POLL`, the first two of which may be `any`; # starts a comment.
+struct barrier_tuning {
+  std::string device;
+  grid::counter_rules rules;
+
+  /// For devices that nobody has tuned: safe everywhere, good on most.
+  static barrier_tuning generic() {
+    barrier_tuning made;
+    made.device = "any";
+    made.rules.count = 3;
+    made.rules.rules[0] = {2, any, {1, 1, 2, 0, 200}};
+    made.rules.rules[1] = {4, any, {2, 1, 2, 0, 300}};
+    made.rules.rules[2] = {any, any, {4, 2, 2, 0, 400}};
+    return made;
+  }
+
+  /// The table that ships for the device of this name, or else generic().
+  static barrier_tuning shipped_for(const std::string& device) {
+    for (const char* text : {grid::tuned::nvidia_h200}) {
+      std::istringstream stream(text);
+      barrier_tuning one = read(stream, "a shipped table");
+      if (one.device == device) return one;
+    }
+    return generic();
+  }
+
+  /// Throws invalid_argument, naming `source` and the line, if the text is not a table.
+  static barrier_tuning read(std::istream& text, const std::string& source) {
+    barrier_tuning made;
+    std::string line;
+    uint32_t number = 0;
+    bool headed = false;
+    while (std::getline(text, line)) {
+      ++number;
+      line.erase(std::min(line.find('#'), line.size()));
+      std::istringstream words(line);
+      std::string key;
+      if (!(words >> key)) continue;
+      const auto refuse = [&](const char* why) -> invalid_argument {
+        return invalid_argument(source + ", line " + std::to_string(number) + ": " + why + ".");
+      };
+      if (!headed) {
+        uint32_t version = 0;
+        if (key != "gpusync-tuning" || !(words >> version) || version != 1) {
+          throw refuse("a tuning table begins with `gpusync-tuning 1`");
+        }
+        headed = true;
+      } else if (key == "device") {
+        std::getline(words >> std::ws, made.device);
+        while (!made.device.empty() && std::isspace(static_cast<unsigned char>(made.device.back()))) {
+          made.device.pop_back();
+        }
+      } else if (key == "rule") {
+        if (made.rules.count == grid::counter_rules::most) throw refuse("a table has at most 12 rules");
+        grid::counter_rule& rule = made.rules.rules[made.rules.count++];
+        if (!read_limit(words, rule.blocks_per_sm) || !read_limit(words, rule.threads) ||
+            !(words >> rule.plan.sub_counters >> rule.plan.copies >> rule.plan.sides >> rule.plan.second_warp >>
+              rule.plan.first_poll)) {
+          throw refuse("a rule has seven numbers, of which the first two may be `any`");
+        }
+        if (!valid(rule.plan)) {
+          throw refuse(
+              "a rule takes 1, 2, 4 or 8 sub-counters and copies (their product 8 at most), 1 or 2 sides, 0 or 1 for "
+              "the second warp and at most 100000 cycles before the first poll");
+        }
+      } else {
+        throw refuse("a line is `device NAME` or `rule …`");
+      }
+    }
+    if (!headed) throw invalid_argument(source + " is empty; a tuning table begins with `gpusync-tuning 1`.");
+    if (made.rules.count == 0) throw invalid_argument(source + " has no rules; a tuning table needs at least one.");
+    return made;
+  }
+
+  void write(std::ostream& text) const {
+    text << "gpusync-tuning 1\ndevice " << device
+         << "\n# blocks_per_sm threads  sub_counters copies sides second_warp first_poll\n";
+    const auto limit = [](uint32_t value) { return value == any ? std::string("any") : std::to_string(value); };
+    for (uint32_t i = 0; i < rules.count; ++i) {
+      const grid::counter_rule& rule = rules.rules[i];
+      text << "rule " << limit(rule.blocks_per_sm) << ' ' << limit(rule.threads) << "  " << rule.plan.sub_counters
+           << ' ' << rule.plan.copies << ' ' << rule.plan.sides << ' ' << rule.plan.second_warp << ' '
+           << rule.plan.first_poll << '\n';
+    }
+  }
+
+  /// Whether a plan is one that the counters can follow.
+  static bool valid(const grid::counter_plan& plan) {
+    const auto power = [](uint32_t value) { return value == 1 || value == 2 || value == 4 || value == 8; };
+    return power(plan.sub_counters) && power(plan.copies) && plan.sub_counters * plan.copies <= 8 &&
+           (plan.sides == 1 || plan.sides == 2) && plan.second_warp <= 1 && plan.first_poll <= 100000;
+  }
+
+ private:
+  static constexpr uint32_t any = grid::counter_rules::any;
+
+  static bool read_limit(std::istream& words, uint32_t& limit) {
+    std::string word;
+    if (!(words >> word)) return false;
+    if (word == "any") {
+      limit = any;
+      return true;
+    }
+    std::istringstream number(word);
+    return word[0] != '-' && (number >> limit) && number.eof() && limit != 0;
+  }
+};
+
+}  // namespace gpusync
