@@ -72,6 +72,22 @@ find_nvcc() {
   fi
 }
 
+# fetch_disassembler puts cuobjdump into build/tools where there is nvcc but none beside it (it is a package of its own):
+# one test reads machine code. Without it that test is skipped.
+fetch_disassembler() {
+  command -v nvcc >/dev/null || return 0
+  command -v cuobjdump >/dev/null && return 0
+  [[ -x $(dirname "$(command -v nvcc)")/cuobjdump || -x $root/build/tools/nvidia/cu13/bin/cuobjdump ]] && return 0
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    say "There is no cuobjdump and no pip to fetch it with: the machine code is not tested (apt-get install python3-pip)"
+  elif python3 -m pip install --quiet --no-deps --disable-pip-version-check --root-user-action=ignore \
+    --target "$root/build/tools" nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm >/dev/null 2>&1; then
+    chmod +x "$root"/build/tools/nvidia/cu13/bin/*
+  else
+    say "cuobjdump could not be fetched: the machine code is not tested"
+  fi
+}
+
 # configure PRESET [OPTION…] runs CMake, quietly unless it fails.
 configure() {
   local preset=$1 cache="build/$1/CMakeCache.txt" options=()

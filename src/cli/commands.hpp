@@ -32,6 +32,14 @@ exit_code run_run(const console_options& console, const run_options& options);
 /// gpusync report: a web page from result documents.
 exit_code run_report(const console_options& console, const std::vector<std::string>& inputs, const std::string& output);
 
+struct tune_options {
+  std::vector<std::string> devices;   ///< empty: the first that there is
+  std::optional<std::string> output;  ///< the table; absent or "-" is stdout
+};
+
+/// gpusync tune: measures how a device's grids should use placed counters, and writes the table.
+exit_code run_tune(const console_options& console, const tune_options& options);
+
 /// gpusync doctor: what on this machine spoils measurements or is missing.
 exit_code run_doctor(const console_options& console);
 

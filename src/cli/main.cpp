@@ -94,6 +94,13 @@ int parse_and_run(int argc, char** argv) {
   report->add_option("-o,--output", output, "The page to write (- is stdout)")->required();
   report->callback([&] { result = run_report(common.console(), inputs, output); });
 
+  tune_options tuning;
+  auto* tune = app.add_subcommand("tune", "Measure the design space of grid barriers, write the default table");
+  once_each(
+      tune->add_option("-d,--device", tuning.devices, "Device to tune for; the default is the first that exists"));
+  tune->add_option("-o,--output", tuning.output, "The table to write (- is stdout, the default)");
+  tune->callback([&] { result = run_tune(common.console(), tuning); });
+
   auto* doctor = app.add_subcommand("doctor", "What on this machine spoils measurements or is missing");
   doctor->callback([&] { result = run_doctor(common.console()); });
 

@@ -46,27 +46,6 @@ std::vector<output> open_outputs(const run_options& options) {
   return outputs;
 }
 
-/// Saves what could not be written where the user wanted it: measurements must not be lost to a full disk. Returns what
-/// became of it, as a sentence.
-std::string rescue(const output_error& failure, const std::string& contents) {
-  const char* folder = std::getenv("TMPDIR");
-  std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/gpusync-rescued-XXXXXX";
-  const int descriptor = mkstemp(path.data());
-  if (descriptor >= 0) {
-    if (FILE* file = fdopen(descriptor, "w")) {
-      const bool written = std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
-      if (std::fclose(file) == 0 && written) {
-        return fmt::format("{} could not be written ({}); its contents were saved as {}.", failure.path(),
-                           failure.reason(), path);
-      }
-    }
-    std::remove(path.c_str());
-  }
-  (void)std::fwrite(contents.data(), 1, contents.size(), stdout);
-  return fmt::format("{} could not be written ({}), nor a file in its stead; its contents went to standard output.",
-                     failure.path(), failure.reason());
-}
-
 /// Writes all outputs; a failure of one does not keep the others from their turn. Returns what went wrong, a sentence
 /// for each.
 std::vector<std::string> write_outputs(std::vector<output>& outputs, const document& results) {
@@ -76,7 +55,7 @@ std::vector<std::string> write_outputs(std::vector<output>& outputs, const docum
     try {
       one.file.commit();
     } catch (const output_error& error) {
-      failures.push_back(rescue(error, one.file.contents()));
+      failures.push_back(save_elsewhere(error, one.file.contents()));
     }
   }
   return failures;

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -184,6 +185,25 @@ void remove_temporary_files() noexcept {
   for (const emergency_entry& entry : emergency_list) {
     if (entry.used) ::unlink(entry.path.data());
   }
+}
+
+std::string save_elsewhere(const output_error& failure, const std::string& contents) {
+  const char* folder = std::getenv("TMPDIR");
+  std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/gpusync-rescued-XXXXXX";
+  const int descriptor = mkstemp(path.data());
+  if (descriptor >= 0) {
+    if (FILE* file = fdopen(descriptor, "w")) {
+      const bool written = std::fwrite(contents.data(), 1, contents.size(), file) == contents.size();
+      if (std::fclose(file) == 0 && written) {
+        return fmt::format("{} could not be written ({}); its contents were saved as {}.", failure.path(),
+                           failure.reason(), path);
+      }
+    }
+    std::remove(path.c_str());
+  }
+  (void)std::fwrite(contents.data(), 1, contents.size(), stdout);
+  return fmt::format("{} could not be written ({}), nor a file in its stead; its contents went to standard output.",
+                     failure.path(), failure.reason());
 }
 
 }  // namespace gpusync::tool

@@ -60,6 +60,10 @@ class output_file {
   int descriptor_ = -1;
 };
 
+/// Saves what could not be written where the user wanted it: measurements must not be lost to a full disk. Returns what
+/// became of it, as a sentence.
+std::string save_elsewhere(const output_error& failure, const std::string& contents);
+
 /// Removes the temporary files of all outputs that are not committed, for a program that is about to end without
 /// running destructors. May be called from a signal handler.
 void remove_temporary_files() noexcept;

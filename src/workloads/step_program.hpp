@@ -5,8 +5,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include <gpusync/grid/counter_plan.hpp>
 
 #include "devices/device.hpp"
 
@@ -27,6 +30,9 @@ struct step_method {
   bool synchronizes = true;         ///< false for the work alone, the floor
   bool ordered = true;              ///< false if what is read after it may be stale: its results prove nothing
   bool needs_co_residency = false;  ///< all blocks must run at once
+  uint32_t cluster = 1;             ///< blocks per thread block cluster
+  /// For placed counters: the plan to follow instead of the device's tuned one.
+  std::optional<grid::counter_plan> plan = std::nullopt;
 };
 
 /// What a check of the computed result found.
@@ -50,6 +56,15 @@ class step_program {
   virtual verification verify() = 0;
 };
 
+/// What a device's grids are made of, as far as the tuning of barriers asks for it.
+struct grid_facts {
+  uint32_t processors = 1;  ///< multiprocessors
+  uint32_t threads_per_processor = 1;
+  bool l2_sides = false;   ///< an L2 cache of two sides was found
+  double near_cycles = 0;  ///< an atomic's round trip to the own side, if there are sides
+  double far_cycles = 0;   ///< and to the other
+};
+
 /// A workload on one device.
 class step_workload {
  public:
@@ -64,6 +79,7 @@ class step_workload {
   /// Values that an experiment sweeps when the user names none: of blocks and of threads per block.
   virtual std::vector<uint32_t> default_blocks(bool quick) = 0;
   virtual std::vector<uint32_t> default_threads(bool quick) = 0;
+  virtual grid_facts facts() { return {}; }
   /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
   virtual double clock_mhz() { return 0; }
 };

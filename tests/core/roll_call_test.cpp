@@ -16,13 +16,14 @@ struct grid_of_four {
   uint32_t block() const { return 0; }
 };
 
-std::vector<missing_block> report(const std::vector<uint32_t>& marks, uint32_t token) {
+template <class Members>
+std::vector<missing_block> report(const std::vector<uint32_t>& marks, uint32_t token, const Members& members) {
   uint32_t claimed = 0;
   std::vector<uint32_t> arrived = marks;
   std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
   auto* written = reinterpret_cast<timeout_report*>(memory.data());
   const roll_call roll{&claimed, arrived.data(), written};
-  roll.report_missing(grid_of_four{}, algorithm::stamp(token), algorithm::next_stamp(token), 7);
+  roll.report_missing(grid_of_four{}, members, algorithm::stamp(token), algorithm::next_stamp(token), 7);
   return missing_blocks(*written);
 }
 
@@ -31,7 +32,8 @@ TEST(RollCall, NamesThoseWhoseMarkIsOfAnEarlierPhaseOrNone) {
        {0u, phase_word::start_of(5), phase_word::start_of(0xfffe), phase_word::start_of(0xffff)}) {
     const uint32_t now = algorithm::stamp(token);
     const uint32_t before = algorithm::stamp(token - phase_word::one_phase);
-    EXPECT_EQ(report({now, before, now, 0}, token), (std::vector<missing_block>{{1, 7}, {3, 7}})) << token;
+    EXPECT_EQ(report({now, before, now, 0}, token, whole_grid{}), (std::vector<missing_block>{{1, 7}, {3, 7}}))
+        << token;
   }
 }
 
@@ -39,8 +41,23 @@ TEST(RollCall, DoesNotNameThoseThatHaveGoneOnBecauseTheLastOneCameAfterAll) {
   for (const uint32_t token : {0u, phase_word::start_of(0xffff)}) {
     const uint32_t now = algorithm::stamp(token);
     const uint32_t next = algorithm::next_stamp(token);
-    EXPECT_TRUE(report({now, next, now, next}, token).empty()) << token;
+    EXPECT_TRUE(report({now, next, now, next}, token, whole_grid{}).empty()) << token;
   }
+}
+
+TEST(RollCall, KnowsTheMembersOfAPartOfTheGridByTheirBlocks) {
+  const uint32_t token = phase_word::start_of(5);
+  const uint32_t now = algorithm::stamp(token);
+  EXPECT_EQ(report({0, now, 0, 0}, token, block_range{1, 3}), (std::vector<missing_block>{{1, 7}, {3, 7}}));
+}
+
+TEST(RollCall, DoesNotNameThoseThatHaveDroppedOut) {
+  const uint32_t token = phase_word::start_of(5);
+  const uint32_t now = algorithm::stamp(token);
+  std::vector<uint32_t> roster(dropping_blocks::words(4), 0);
+  dropping_blocks members(roster.data(), 4);
+  members.drop(grid_of_four{}, 3);  // block 0, in an odd phase
+  EXPECT_EQ(report({0, 0, now, now}, token, members), (std::vector<missing_block>{{1, 7}}));
 }
 
 TEST(RollCall, TakesOnlyTheFirstReport) {
@@ -48,7 +65,7 @@ TEST(RollCall, TakesOnlyTheFirstReport) {
   uint32_t arrived[4] = {};
   std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
   auto* written = reinterpret_cast<timeout_report*>(memory.data());
-  roll_call{&claimed, arrived, written}.report_missing(grid_of_four{}, 1, 2, 0);
+  roll_call{&claimed, arrived, written}.report_missing(grid_of_four{}, whole_grid{}, 1, 2, 0);
   EXPECT_EQ(written->written, 0u);
 }
 

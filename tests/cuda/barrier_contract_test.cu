@@ -99,6 +99,63 @@ __global__ void misses(barrier_of<Algorithm> barrier, uint32_t absent, uint64_t 
   atomicMax(longest, static_cast<unsigned long long>(grid.now() - begin));
 }
 
+/// As waits(), in the parts of a grid that `parts` barriers join, each block in one.
+template <class Algorithm>
+using part_of = basic_grid_barrier<Algorithm, cuda_grid, block_range>;
+
+template <class Algorithm>
+__global__ void waits_in_parts(part_of<Algorithm> first, part_of<Algorithm> second, part_of<Algorithm> third,
+                               uint32_t* slots, uint32_t* early, uint32_t phases) {
+  const cuda_grid grid;
+  const uint32_t block = grid.block();
+  const auto holds = [block](const block_range& range) { return block - range.first < range.count; };
+  part_of<Algorithm> own = holds(first.who()) ? first : holds(second.who()) ? second : third;
+  const block_range range = own.who();
+  uint32_t random = block * 747796405u + 1;
+  for (uint32_t phase = 1; phase <= phases; ++phase) {
+    if (grid.thread() == 0) {
+      dawdle(random);
+      cuda_memory::store<memory_order::relaxed, scope::device>(slots + block, phase);
+      if (!orders_data(Algorithm::order)) cuda_memory::fence<scope::device>();
+    }
+    own.sync();
+    for (uint32_t b = grid.thread(); b < range.count; b += grid.threads()) {
+      const uint32_t seen = cuda_memory::load<memory_order::relaxed, scope::device>(slots + range.first + b);
+      if (static_cast<int32_t>(seen - phase) < 0) atomicAdd(early, 1u);
+    }
+  }
+}
+
+/// Block b leaves after phase `leaves[b]` (0: it stays). Who stays looks at all blocks' announcements.
+template <class Algorithm>
+__global__ void shrinks(basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks> barrier, const uint32_t* leaves,
+                        uint32_t* slots, uint32_t* early, uint32_t phases) {
+  const cuda_grid grid;
+  const uint32_t block = grid.block();
+  uint32_t random = block * 747796405u + 1;
+  for (uint32_t phase = 1; phase <= phases; ++phase) {
+    if (grid.thread() == 0) {
+      dawdle(random);
+      cuda_memory::store<memory_order::relaxed, scope::device>(slots + block, phase);
+    }
+    if (leaves[block] == phase) {
+      barrier.arrive_and_drop();
+      return;
+    }
+    barrier.sync();
+    for (uint32_t b = grid.thread(); b < grid.blocks(); b += grid.threads()) {
+      const uint32_t last = leaves[b] != 0 && leaves[b] < phase ? leaves[b] : phase;
+      const uint32_t seen = cuda_memory::load<memory_order::relaxed, scope::device>(slots + b);
+      if (static_cast<int32_t>(seen - last) < 0) atomicAdd(early, 1u);
+    }
+  }
+}
+
+template <class Algorithm, class = void>
+struct joins_parts : std::true_type {};
+template <class Algorithm>
+struct joins_parts<Algorithm, std::enable_if_t<Algorithm::whole_grid_only>> : std::false_type {};
+
 template <class Algorithm>
 class CudaBarrier : public test::CudaTest {
  protected:
@@ -167,9 +224,12 @@ TYPED_TEST(CudaBarrier, NeedsNoResetBetweenLaunchesOfAnyNumberOfBlocks) {
 }
 
 TYPED_TEST(CudaBarrier, PassesTheWrapOfItsPhase) {
-  // 2^16 phases and more: every value of the phase field, and its wrap.
-  cuda_barrier_storage<TypeParam> storage(this->device(), this->sms());
-  EXPECT_EQ(this->early_releases(storage, {this->sms(), 32}, phases(70000)), 0u);
+  {  // 2^16 phases and more: every value of a counter's phase field, and its wrap.
+    cuda_barrier_storage<TypeParam> storage(this->device(), this->sms());
+    EXPECT_EQ(this->early_releases(storage, {this->sms(), 32}, phases(70000)), 0u);
+  }
+  cuda_barrier_storage<TypeParam> storage(this->device(), this->sms(), 0u - 50u);  // the wrap of a 32-bit stamp
+  EXPECT_EQ(this->early_releases(storage, {this->sms(), 32}, 500), 0u);
 }
 
 TYPED_TEST(CudaBarrier, ServesTwoKernelsAtOnceWithAStorageEach) {
@@ -191,6 +251,52 @@ TYPED_TEST(CudaBarrier, ServesTwoKernelsAtOnceWithAStorageEach) {
     check_cuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
   }
   EXPECT_EQ(this->contents(early)[0], 0u);
+}
+
+TYPED_TEST(CudaBarrier, JoinsDisjointPartsOfAGridAtOnce) {
+  if constexpr (joins_parts<TypeParam>::value) {
+    const uint32_t blocks = 2 * this->sms();
+    const block_range parts[3] = {{0, 7}, {7, blocks / 2}, {7 + blocks / 2, blocks - 7 - blocks / 2}};
+    cuda_barrier_storage<TypeParam> storages[3] = {
+        {this->device(), parts[0].count}, {this->device(), parts[1].count}, {this->device(), parts[2].count}};
+    const auto slots = this->words(blocks);
+    const auto early = this->words(1);
+    launch(this->device(), nullptr, {blocks, 64}, waits_in_parts<TypeParam>, storages[0].barrier(parts[0]),
+           storages[1].barrier(parts[1]), storages[2].barrier(parts[2]), this->address(slots), this->address(early),
+           phases(2000));
+    EXPECT_EQ(this->contents(early)[0], 0u);
+    EXPECT_THROW((void)storages[0].barrier(block_range{0, 8}), invalid_argument);
+    EXPECT_THROW(launch(this->device(), nullptr, {7 + blocks / 2, 64}, waits_in_parts<TypeParam>,
+                        storages[0].barrier(parts[0]), storages[1].barrier(parts[1]), storages[2].barrier(parts[2]),
+                        this->address(slots), this->address(early), 1u),
+                 invalid_argument)
+        << "a part outside the grid";
+  } else {
+    SUCCEED() << "it always joins the whole grid";
+  }
+}
+
+TYPED_TEST(CudaBarrier, LetsBlocksLeaveEarlyAndTakesThemBackInTheNextLaunch) {
+  if constexpr (joins_parts<TypeParam>::value && orders_data(TypeParam::order)) {
+    const uint32_t blocks = this->sms() + 3;
+    cuda_barrier_storage<TypeParam> storage(this->device(), blocks);
+    std::vector<uint32_t> leaves(blocks, 0);
+    leaves[0] = 5;
+    for (uint32_t b = 1; b < blocks; ++b) leaves[b] = b % 3 == 0 ? 1 + b * 7 % 40 : 0;
+    leaves[1] = 1;
+    for (uint32_t launches = 0; launches < 3; ++launches) {
+      const auto slots = this->words(blocks);
+      const auto early = this->words(1);
+      const auto plan = this->words(blocks);
+      check_cuda(cudaMemcpy(plan.address(), leaves.data(), plan.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+      launch(this->device(), nullptr, {blocks, 96}, shrinks<TypeParam>, storage.dropping_barrier(),
+             const_cast<const uint32_t*>(this->address(plan)), this->address(slots), this->address(early), 60u);
+      EXPECT_EQ(this->contents(early)[0], 0u);
+    }
+    EXPECT_EQ(this->early_releases(storage, {blocks, 96}, 50), 0u) << "a launch in which nobody leaves";
+  } else {
+    SUCCEED() << "it always joins the whole grid, or does not order the news of a drop";
+  }
 }
 
 TYPED_TEST(CudaBarrier, CanBeCapturedIntoAGraphAndReplayed) {
@@ -242,6 +348,54 @@ TYPED_TEST(CudaBarrier, NamesTheBlockAndThePhaseThatADeadlineMissed) {
   } else {
     SUCCEED() << "its waits carry no deadline";
   }
+}
+
+using default_algorithm = grid::placed_counters<ordering::acquire_release>;
+using CudaPlacedCounters = CudaBarrier<default_algorithm>;
+
+/// Any plan that a table may hold is correct on any grid, also where the places are wrong.
+TEST_F(CudaPlacedCounters, AreCorrectUnderAnyPlanAndWithWrongPlaces) {
+  for (const bool misplaced : {false, true}) {
+    for (const uint16_t counters : {1, 2, 4, 8}) {
+      for (const uint16_t copies : {1, 2, 4}) {
+        for (const uint16_t sides : {1, 2}) {
+          if (counters * copies > 8) continue;
+          barrier_tuning tuning;
+          tuning.rules.count = 1;
+          const uint16_t second_warp = counters == copies ? 1 : 0;
+          tuning.rules.rules[0] = {grid::counter_rules::any,
+                                   grid::counter_rules::any,
+                                   {counters, copies, sides, second_warp, 100u * counters}};
+          cuda_barrier_storage<default_algorithm> storage(device(), 2 * sms(), tuning);
+          if (misplaced) {
+            // As after a change of the physical pages: lines and SMs on other sides than the table says.
+            grid::counter_table table;
+            check_cuda(cudaMemcpy(&table, storage.state(), sizeof(table), cudaMemcpyDeviceToHost), "cudaMemcpy");
+            for (uint32_t i = 0; i < grid::counter_table::most_lines; i += 2) {
+              std::swap(table.line[0][i], table.line[1][i]);
+            }
+            table.sides = 0;
+            check_cuda(cudaMemcpy(storage.state(), &table, sizeof(table), cudaMemcpyHostToDevice), "cudaMemcpy");
+          }
+          for (const launch_shape shape : {launch_shape{2 * sms(), 256}, {sms(), 1}, {sms(), 33}, {3, 64}}) {
+            EXPECT_EQ(wrong_words(storage, shape, phases(500), false), 0u)
+                << counters << " x " << copies << ", " << sides << " sides, " << shape.blocks.count() << " x "
+                << shape.threads.count();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaPlacedCounters, FindTwoSidesOnAnH200) {
+  if (device().name().find("H200") == std::string::npos) GTEST_SKIP() << "this is not an H200";
+  const cuda_barrier_storage<default_algorithm> storage(device(), 1);
+  ASSERT_TRUE(storage.places().placed());
+  const grid::line_survey& survey = storage.places().lease().stock().survey();
+  EXPECT_EQ(survey.processors_on(0), 66u);
+  EXPECT_EQ(survey.processors_on(1), 66u);
+  EXPECT_GT(survey.far(), 1.4 * survey.near());
 }
 
 using CudaUnordered = CudaBarrier<grid::lock_based<ordering::none>>;

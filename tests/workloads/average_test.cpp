@@ -69,6 +69,38 @@ TEST(AverageCheck, FailsABarrierThatReturnsEarlyOnce) {
   EXPECT_GT(found.wrong, 0u);
 }
 
+/// One after the other, the blocks take steps in an order that a barrier which joins each block with the next one only
+/// would allow: block b may be ahead of block b + d by d steps.
+TEST(AverageCheck, FailsABarrierThatJoinsNeighboursOnly) {
+  constexpr uint32_t blocks = 8;
+  const step_shape shape{blocks, 1, true};
+  average_result result(shape, true);
+  std::vector<float> values = result.first_values();
+  uint32_t at[blocks] = {};
+  uint32_t wrong = 0;
+  while (at[blocks - 1] < average_period) {
+    for (uint32_t block = 0; block < blocks; ++block) {
+      const bool last = block + 1 == blocks;
+      while (at[block] < average_period && (last || at[block] <= at[block + 1])) {
+        const average_place place{blocks, block, 1, 0, blocks, block};
+        wrong += average_step({values.data(), nullptr}, place, at[block]++, true);
+        if (last) break;
+      }
+    }
+  }
+  EXPECT_GT(wrong, 0u);
+}
+
+TEST(AverageCheck, ReadsWordsOfOtherBlocksOnly) {
+  for (uint32_t blocks = 2; blocks < 40; ++blocks) {
+    for (uint32_t step = 0; step < average_period; ++step) {
+      const average_place place{blocks, blocks - 1, 3, 1, 3 * blocks, 3 * (blocks - 1) + 1};
+      EXPECT_LT(place.checked(step), 3 * (blocks - 1)) << blocks << " blocks, step " << step;
+      EXPECT_EQ(place.checked(step) % 3, 1u);
+    }
+  }
+}
+
 TEST(AverageCheck, FailsAProgramThatComputesNothing) {
   average_result result({2, 2, false}, true);
   EXPECT_FALSE(result.verify(result.first_values()).performed) << "nothing ran yet, so nothing is known";

@@ -34,10 +34,13 @@ using std::uintptr_t;
 // the loops that call it.
 #if defined(__CUDACC__)
 #define GPUSYNC_COLD __noinline__
+#else
+#define GPUSYNC_COLD __attribute__((noinline))
+#endif
+#if defined(__CUDA_ARCH__)
 #define GPUSYNC_NOT_UNROLLED _Pragma("unroll 1")
 #else
 #define GPUSYNC_NOT_UNROLLED
-#define GPUSYNC_COLD __attribute__((noinline))
 #endif
 #if defined(__CUDACC__)
 #define GPUSYNC_HD __host__ __device__

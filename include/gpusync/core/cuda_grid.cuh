@@ -57,6 +57,12 @@ struct cuda_grid {
     return number;
   }
 
+  /// `pointer`, in a way that keeps what is computed from it out of registers until it is needed.
+  __device__ __forceinline__ uint32_t* rarely_used(uint32_t* pointer) const {
+    asm volatile("" : "+l"(pointer));
+    return pointer;
+  }
+
   /// Lets `cycles` of the multiprocessor's clock pass.
   __device__ __forceinline__ void delay(uint32_t cycles) const {
     if (cycles == 0) return;

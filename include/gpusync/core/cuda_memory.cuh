@@ -103,13 +103,20 @@ struct cuda_memory {
 
   /// Waits until the calling thread's writes are performed at device scope, without ordering anything: a release fence
   /// for its time, not for its meaning. On H200 the cost of the next release depends on what the multiprocessor has
-  /// touched since its last one; this takes that cost at a moment when it delays nobody.
-  static __device__ __forceinline__ void drain() {
+  /// touched since its last one; this takes that cost at a moment when it delays nobody. `times`: 0 or 1.
+  ///
+  /// A loop that the compiler cannot see through, and not a condition: of a condition it makes predicated fences, and
+  /// on H200 even one that is predicated off waits until the operation before it has been performed.
+  static __device__ __forceinline__ void drain(uint32_t times) {
+    asm volatile("" : "+r"(times));
+    GPUSYNC_NOT_UNROLLED
+    for (; times != 0; --times) {
 #if __CUDA_ARCH__ >= 900
-    asm volatile("fence.release.gpu;" ::: "memory");
+      asm volatile("fence.release.gpu;" ::: "memory");
 #else
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+      asm volatile("fence.acq_rel.gpu;" ::: "memory");
 #endif
+    }
   }
 
   /// Makes visible what was released before the value last read from `address` was written. An acquiring load whose

@@ -42,7 +42,7 @@ struct host_memory {
   }
 
   /// cuda_memory's drain(): nothing to gain here.
-  static void drain() {}
+  static void drain(uint32_t) {}
 
   /// A sequentially consistent fence.
   template <scope Scope>

@@ -40,8 +40,8 @@ struct roll_call {
   /// Notes that the member with rank `rank` has arrived in the phase stamped `stamp` (never 0).
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
-  GPUSYNC_HD void mark(Grid, uint32_t rank, uint32_t stamp) const {
-    Grid::memory::template store<memory_order::relaxed, scope::device>(arrived + rank, stamp);
+  GPUSYNC_HD void mark(Grid grid, uint32_t rank, uint32_t stamp) const {
+    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.rarely_used(arrived) + rank, stamp);
   }
 
   /// Called by one thread of a block whose wait timed out in the phase stamped `stamp`, the launch's `phase`-th: the

@@ -12,8 +12,8 @@ namespace gpusync {
 /// before the awaited value was written is visible to the calling thread. Polling relaxed and acquiring once is
 /// cheaper than polling with acquire: on NVIDIA GPUs every acquiring load also invalidates the L1 cache.
 ///
-/// `watch.look(grid, polls)` is called after every `Grid::polls_per_look` failed polls and says whether to give up:
-/// what is over sooner costs nothing but the polls. See core/watch.hpp.
+/// `watch.look(grid, polls)` is called in every `Grid::polls_per_look`-th poll and says whether to give up should it
+/// fail: what is over sooner costs nothing but the polls. See core/watch.hpp.
 ///
 /// Progress: the writer of the word must be running or be scheduled independently of this thread.
 GPUSYNC_TEMPLATE_TEXT
@@ -22,9 +22,13 @@ GPUSYNC_HD inline wait_status wait_until(Grid grid, const uint32_t* word, Done d
   using memory = typename Grid::memory;
   static_assert(Order == memory_order::relaxed || Order == memory_order::acquire,
                 "a wait is relaxed or acquires; it cannot release anything");
-  uint32_t polls = 0;
-  while (!done(memory::template load<memory_order::relaxed, Scope>(word))) {
-    if (++polls % Grid::polls_per_look == 0 && watch.look(grid, polls)) return wait_status::timed_out;
+  for (uint32_t polls = 1;; ++polls) {
+    const uint32_t value = memory::template load<memory_order::relaxed, Scope>(word);
+    // Between the load and the use of its value: what is done here, the load hides.
+    bool given_up = false;
+    if (polls % Grid::polls_per_look == 0) given_up = watch.look(grid, polls);
+    if (done(value)) break;
+    if (given_up) return wait_status::timed_out;
     grid.pause();
   }
   if constexpr (Order == memory_order::acquire) memory::template acquire<Scope>(word);

@@ -62,6 +62,12 @@ class basic_grid_barrier {
   GPUSYNC_HD const timeout_report* report() const { return roll_.report; }
   /// Which blocks it joins.
   GPUSYNC_HD const Members& who() const { return who_; }
+  /// A barrier on the same storage for another view of the calling threads, such as one warp that acts for its block
+  /// (cuda_warp_grid). Call it before the first phase, and use only one of the two in a launch.
+  template <class OtherGrid>
+  GPUSYNC_HD basic_grid_barrier<Algorithm, OtherGrid, Members> on() const {
+    return {words_, roll_, capacity_, who_};
+  }
 
 #if !defined(__CUDACC_RTC__)
   /// Host: says that a launch ended in the middle of a phase, so that the storage must be reset before the next one.
@@ -114,6 +120,7 @@ class basic_grid_barrier {
   /// (Algorithm::waiting_forwards). Members: dropping_blocks.
   GPUSYNC_TEXT void arrive_and_drop() {
     static_assert(Members::may_drop, "only a barrier made by dropping_barrier() can be left early");
+    static_assert(Algorithm::order != ordering::none, "nothing would order the news of the drop before the arrival");
     Grid grid = Grid::current();
     if (grid.thread() == 0) who_.drop(grid, phase_);
     arrival_token token = arrive_unnoted(grid);

@@ -19,17 +19,18 @@ GPUSYNC_HD constexpr bool operator==(const counter_plan& a, const counter_plan& 
          a.second_warp == b.second_warp && a.first_poll == b.first_poll;
 }
 
-/// A plan and the grids that it is for: those with at most so many blocks per SM (rounded up) of at most so many
-/// threads.
+/// A plan and the grids that it is for: those with at most so many blocks per SM of at most so many threads.
 struct counter_rule {
-  uint32_t blocks_per_sm;
+  static constexpr uint32_t unit = 4;
+
+  uint32_t blocks_per_sm;  ///< in quarters: 1 is a grid of a block on every fourth SM
   uint32_t threads;
   counter_plan plan;
 };
 
 /// Rules in order: the first that fits is taken, the last fits every grid.
 struct counter_rules {
-  static constexpr uint32_t most = 12;
+  static constexpr uint32_t most = 16;
   static constexpr uint32_t any = ~0u;
 
   uint32_t count = 0;
@@ -38,9 +39,11 @@ struct counter_rules {
   /// The plan for `members` blocks of `threads` threads on a device of `sm_count` multiprocessors. Precondition: at
   /// least one rule.
   GPUSYNC_HD constexpr counter_plan choose(uint32_t members, uint32_t threads, uint32_t sm_count) const {
-    const uint32_t per_sm = (members + sm_count - 1) / sm_count;
+    GPUSYNC_NOT_UNROLLED
     for (uint32_t i = 0; i + 1 < count; ++i) {
-      if (per_sm <= rules[i].blocks_per_sm && threads <= rules[i].threads) return rules[i].plan;
+      const uint32_t limit = rules[i].blocks_per_sm;
+      const bool few = limit == any || members * counter_rule::unit <= limit * sm_count;
+      if (few && threads <= rules[i].threads) return rules[i].plan;
     }
     return rules[count - 1].plan;
   }

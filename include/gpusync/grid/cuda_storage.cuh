@@ -76,6 +76,8 @@ class cuda_barrier_storage {
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
 
+  /// The algorithm's words, for tests.
+  uint32_t* state() { return words(); }
   /// Bytes of device memory, placed lines not counted.
   size_t bytes() const { return words_.bytes(); }
   /// Where placed counters lie; nothing for other algorithms.

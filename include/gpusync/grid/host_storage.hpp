@@ -55,6 +55,9 @@ class host_barrier_storage {
   /// Bytes of shared state, the report not counted.
   size_t bytes() const { return layout_.total * sizeof(uint32_t); }
 
+  /// The algorithm's words, for tests.
+  uint32_t* state() { return words(); }
+
  private:
   struct alignas(128) line {
     uint32_t words[grid::layout::line_words];

@@ -34,7 +34,7 @@ struct counter_table {
 ///
 /// Preconditions, ordering, progress: as lock_based.
 /// Cost: one hop. Per block one add instruction of sides x copies lanes, and polls of sub_counters words.
-/// Storage: the table and 16 lines of 128 bytes, elsewhere if they are placed; at most 65,535 blocks.
+/// Storage: the table and 16 lines of 128 bytes, elsewhere if they are placed; at most 32,767 blocks.
 template <ordering Order>
 struct placed_counters {
   static constexpr ordering order = Order;
@@ -44,7 +44,8 @@ struct placed_counters {
   static constexpr bool has_fused_form = true;
   static constexpr const char* family = "placed-counters";
   static constexpr const char* paper_item = "";
-  static constexpr uint32_t max_blocks = phase_word::max_blocks;
+  /// Half of what a word can count: while adds of one phase are still under way to a copy, those of the next may come.
+  static constexpr uint32_t max_blocks = phase_word::max_blocks / 2;
 
   /// The counters at the end of the phase in which the block arrived.
   using token = uint32_t;
@@ -54,10 +55,7 @@ struct placed_counters {
     const uint32_t* poll_at;  ///< what this thread polls, if it does
     uint32_t goal;            ///< the counters at the end of the phase to come
     uint32_t step;            ///< what is added
-    uint32_t first_poll;      ///< cycles
-    uint32_t drains;          ///< 0 or 1: how often to drain() off the critical path
-    bool adds;
-    bool polls;
+    uint32_t part;            ///< what it does: see the constants below; a register is dear here
   };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t) {
@@ -89,27 +87,37 @@ struct placed_counters {
     const counter_plan plan =
         fit(table.rules.choose(who.count, grid.threads(), table.sm_count), who.count, grid.threads(), Grid::warp_size);
     const uint32_t side = plan.sides == 2 ? side_of(grid, words, table) : 0;
-    const uint32_t sub = who.rank % plan.sub_counters;
-    const uint32_t copy = who.rank / plan.sub_counters % plan.copies;
+    // Powers of two, and this may run in a kernel that has no registers to spare for divisions.
+    const uint32_t counters_log2 = log2(plan.sub_counters), copies_log2 = log2(plan.copies);
+    const uint32_t sub = who.rank & (plan.sub_counters - 1u);
+    const uint32_t copy = who.rank >> counters_log2 & (plan.copies - 1u);
     const uint32_t word = word_of(plan);
     const uint32_t first_adder = plan.second_warp != 0 ? Grid::warp_size : 0;
     const uint32_t lane = grid.thread() - first_adder;  // wraps for those before the first
     const auto line = [&](uint32_t of_side, uint32_t counter, uint32_t of_copy) {
-      return words + table.line[of_side][counter * plan.copies + of_copy] + word;
+      return words + table.line[of_side][(counter << copies_log2) + of_copy] + word;
     };
     state own{};
-    own.adds = grid.thread() >= first_adder && lane < uint32_t{plan.sides} * plan.copies;
-    own.polls = grid.thread() < plan.sub_counters;
-    own.drains = plan.second_warp != 0 ? 1 : 0;
-    own.first_poll = plan.first_poll;
+    own.part = plan.first_poll << first_poll_shift;
+    if (plan.second_warp != 0) own.part |= drains;
+    if (grid.thread() >= first_adder && lane < uint32_t{plan.sides} * plan.copies) own.part |= adds;
+    if (grid.thread() < plan.sub_counters) own.part |= polls;
     // The far copies first: they take longest.
-    if (own.adds) own.add_to = line((lane / plan.copies + plan.sides - 1 + side) % 2, sub, lane % plan.copies);
-    own.poll_at = line(side, own.polls ? grid.thread() : sub, copy);
-    const uint32_t sharing = who.count / plan.sub_counters + (sub < who.count % plan.sub_counters ? 1 : 0);
+    if (own.part & adds)
+      own.add_to = line(((lane >> copies_log2) + plan.sides - 1 + side) & 1u, sub, lane & (plan.copies - 1u));
+    own.poll_at = line(side, own.part & polls ? grid.thread() : sub, copy);
+    const uint32_t sharing = (who.count >> counters_log2) + (sub < (who.count & (plan.sub_counters - 1u)) ? 1 : 0);
     own.step = who.rank < plan.sub_counters ? phase_word::completing(sharing) : 1u;
-    // The block's own counter: its phase cannot end before this block has arrived.
-    own.goal =
-        phase_word::goal(Grid::memory::template load<memory_order::relaxed, scope::device>(line(side, sub, copy)));
+    // The phase of the block's own counter cannot end before the block has arrived. After a change of the membership
+    // the copy that it polled so far may be ahead of others, whose adds are under way: the foremost copy tells.
+    uint32_t now = 0;
+    GPUSYNC_NOT_UNROLLED
+    for (uint32_t i = 0; i < uint32_t{plan.sides} * plan.copies; ++i) {
+      const uint32_t value = Grid::memory::template load<memory_order::relaxed, scope::device>(
+          line(i >> copies_log2, sub, i & (plan.copies - 1u)));
+      if (i == 0 || reached(value, now)) now = value;
+    }
+    own.goal = phase_word::goal(now);
     return own;
   }
 
@@ -123,7 +131,7 @@ struct placed_counters {
   template <class Grid, class Watch>
   GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t*, const state& own, token goal, Watch& watch) {
     wait_status status = wait_status::completed;
-    if (own.polls) status = poll(grid, own, goal, watch);
+    if (own.part & polls) status = poll(grid, own, goal, watch);
     return meet(grid, status, watch);
   }
 
@@ -139,9 +147,9 @@ struct placed_counters {
   template <class Grid, class Watch>
   GPUSYNC_HD static wait_status wait_fused(Grid grid, const uint32_t*, const state& own, token goal, Watch& watch) {
     wait_status status = wait_status::completed;
-    if (own.polls) {
+    if (own.part & polls) {
       drain<Grid>(own);
-      grid.delay(own.first_poll);
+      grid.delay(own.part >> first_poll_shift);
       status = poll(grid, own, goal, watch);
     }
     return meet(grid, status, watch);
@@ -154,6 +162,10 @@ struct placed_counters {
   }
 
  private:
+  // Bits of state::part: this thread adds; it polls; adders and pollers drain, off the critical path. Above them the
+  // cycles before the first poll.
+  static constexpr uint32_t adds = 1, polls = 2, drains = 4, first_poll_shift = 3;
+
   static constexpr size_t table_words = (sizeof(counter_table) + 127) / 128 * counter_table::line_words;
 
   GPUSYNC_HD static constexpr uint32_t log2(uint32_t power) { return power >= 8 ? 3 : power >= 4 ? 2 : power / 2; }
@@ -171,7 +183,7 @@ struct placed_counters {
   template <bool Drain, class Grid>
   GPUSYNC_HD static token add(Grid grid, state& own) {
     gather_block<Order>(grid);
-    if (own.adds) {
+    if (own.part & adds) {
       // Each adding lane releases for itself: the block barrier has put everybody's writes before it.
       Grid::memory::template add<publishes<Order>, scope::device>(own.add_to, own.step);
       if constexpr (Drain) drain<Grid>(own);
@@ -181,13 +193,10 @@ struct placed_counters {
     return goal;
   }
 
-  /// A loop and not a condition: of a condition the compiler makes predicated fences, and on H200 even one that is
-  /// predicated off waits until the add before it has been performed.
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
   GPUSYNC_HD static void drain(const state& own) {
-    GPUSYNC_NOT_UNROLLED
-    for (uint32_t i = 0; i < own.drains; ++i) Grid::memory::drain();
+    Grid::memory::drain((own.part & drains) / drains);
   }
 
   GPUSYNC_TEMPLATE_TEXT

@@ -5,8 +5,17 @@
 #include <string>
 #endif
 
+#include <gpusync/grid/dissemination.hpp>
+#include <gpusync/grid/literal_2010.hpp>
 #include <gpusync/grid/lock_based.hpp>
+#include <gpusync/grid/lock_free.hpp>
 #include <gpusync/grid/placed_counters.hpp>
+#include <gpusync/grid/replicated_counters.hpp>
+#include <gpusync/grid/sense_reversing.hpp>
+#include <gpusync/grid/tree.hpp>
+#if defined(__CUDACC__)
+#include <gpusync/grid/cluster_first.cuh>
+#endif
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #include <gpusync/grid/cooperative_groups.cuh>
 #endif
@@ -30,11 +39,22 @@ struct algorithm_list {
 /// The algorithms that are written once for every machine.
 using portable_algorithms =
     algorithm_list<lock_based<ordering::none>, lock_based<ordering::fence>, lock_based<ordering::acquire_release>,
-                   placed_counters<ordering::none>, placed_counters<ordering::acquire_release>>;
+                   lock_free<ordering::none>, lock_free<ordering::fence>, lock_free<ordering::acquire_release>,
+                   tree<2, ordering::none>, tree<2, ordering::fence>, tree<2, ordering::acquire_release>,
+                   tree<3, ordering::none>, tree<3, ordering::acquire_release>, sense_reversing<ordering::fence>,
+                   sense_reversing<ordering::acquire_release>, dissemination<ordering::none>,
+                   dissemination<ordering::acquire_release>, replicated_counters<4, ordering::acquire_release>,
+                   replicated_counters<8, ordering::acquire_release>, placed_counters<ordering::none>,
+                   placed_counters<ordering::acquire_release>>;
+
+/// The texts of 2010, for comparison: they may hang and order no data, so what walks the other lists must not meet
+/// them.
+using literal_algorithms = algorithm_list<literal_lock_based<ordering::none>, literal_lock_based<ordering::fence>,
+                                          literal_lock_free<ordering::none>, literal_lock_free<ordering::fence>>;
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 /// All algorithms that run on a CUDA device.
-using cuda_algorithms = portable_algorithms::with_first<cooperative_groups>;
+using cuda_algorithms = portable_algorithms::with_first<cluster_first>::with_first<cooperative_groups>;
 #endif
 
 #if !defined(__CUDACC_RTC__)

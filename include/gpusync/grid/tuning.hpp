@@ -16,7 +16,7 @@ namespace gpusync {
 /// Rules for the barriers of one kind of device: what `gpusync tune` measures and writes.
 ///
 /// As text: `gpusync-tuning 1`, `device NAME`, then lines `rule BLOCKS_PER_SM THREADS SUB_COUNTERS COPIES SIDES
-/// SECOND_WARP FIRST_POLL`, the first two of which may be `any`; # starts a comment.
+/// SECOND_WARP FIRST_POLL`; the first, in steps of a quarter, and the second may be `any`; # starts a comment.
 struct barrier_tuning {
   std::string device;
   grid::counter_rules rules;
@@ -26,8 +26,8 @@ struct barrier_tuning {
     barrier_tuning made;
     made.device = "any";
     made.rules.count = 3;
-    made.rules.rules[0] = {2, any, {1, 1, 2, 0, 200}};
-    made.rules.rules[1] = {4, any, {2, 1, 2, 0, 300}};
+    made.rules.rules[0] = {2 * unit, any, {1, 1, 2, 0, 200}};
+    made.rules.rules[1] = {4 * unit, any, {2, 1, 2, 0, 300}};
     made.rules.rules[2] = {any, any, {4, 2, 2, 0, 400}};
     return made;
   }
@@ -69,12 +69,14 @@ struct barrier_tuning {
           made.device.pop_back();
         }
       } else if (key == "rule") {
-        if (made.rules.count == grid::counter_rules::most) throw refuse("a table has at most 12 rules");
+        if (made.rules.count == grid::counter_rules::most) throw refuse("a table has at most 16 rules");
         grid::counter_rule& rule = made.rules.rules[made.rules.count++];
-        if (!read_limit(words, rule.blocks_per_sm) || !read_limit(words, rule.threads) ||
+        if (!read_limit(words, unit, rule.blocks_per_sm) || !read_limit(words, 1, rule.threads) ||
             !(words >> rule.plan.sub_counters >> rule.plan.copies >> rule.plan.sides >> rule.plan.second_warp >>
               rule.plan.first_poll)) {
-          throw refuse("a rule has seven numbers, of which the first two may be `any`");
+          throw refuse(
+              "a rule has seven numbers, of which the first (blocks per SM, in steps of 0.25) and the second may be "
+              "`any`");
         }
         if (!valid(rule.plan)) {
           throw refuse(
@@ -93,12 +95,20 @@ struct barrier_tuning {
   void write(std::ostream& text) const {
     text << "gpusync-tuning 1\ndevice " << device
          << "\n# blocks_per_sm threads  sub_counters copies sides second_warp first_poll\n";
-    const auto limit = [](uint32_t value) { return value == any ? std::string("any") : std::to_string(value); };
+    const auto limit = [&text](uint32_t value, uint32_t parts) {
+      if (value == any) {
+        text << "any ";
+      } else {
+        text << static_cast<double>(value) / parts << ' ';
+      }
+    };
     for (uint32_t i = 0; i < rules.count; ++i) {
       const grid::counter_rule& rule = rules.rules[i];
-      text << "rule " << limit(rule.blocks_per_sm) << ' ' << limit(rule.threads) << "  " << rule.plan.sub_counters
-           << ' ' << rule.plan.copies << ' ' << rule.plan.sides << ' ' << rule.plan.second_warp << ' '
-           << rule.plan.first_poll << '\n';
+      text << "rule ";
+      limit(rule.blocks_per_sm, unit);
+      limit(rule.threads, 1);
+      text << ' ' << rule.plan.sub_counters << ' ' << rule.plan.copies << ' ' << rule.plan.sides << ' '
+           << rule.plan.second_warp << ' ' << rule.plan.first_poll << '\n';
     }
   }
 
@@ -111,8 +121,10 @@ struct barrier_tuning {
 
  private:
   static constexpr uint32_t any = grid::counter_rules::any;
+  static constexpr uint32_t unit = grid::counter_rule::unit;
 
-  static bool read_limit(std::istream& words, uint32_t& limit) {
+  /// `any`, or a positive number in whole `parts`-ths.
+  static bool read_limit(std::istream& words, uint32_t parts, uint32_t& limit) {
     std::string word;
     if (!(words >> word)) return false;
     if (word == "any") {
@@ -120,7 +132,10 @@ struct barrier_tuning {
       return true;
     }
     std::istringstream number(word);
-    return word[0] != '-' && (number >> limit) && number.eof() && limit != 0;
+    double value = 0;
+    if (!(number >> value) || !number.eof() || !(value > 0) || value * parts > 1e6) return false;
+    limit = static_cast<uint32_t>(value * parts);
+    return limit != 0 && limit == value * parts;
   }
 };
 

@@ -32,6 +32,31 @@ inline block_needs needs_of(const cudaFuncAttributes& kernel, const launch_shape
   return {static_cast<uint32_t>(shape.threads.count()), kernel.numRegs, kernel.sharedSizeBytes + shape.shared_bytes};
 }
 
+/// A cooperative launch, in clusters if the shape has them.
+class launch_config {
+ public:
+  launch_config(const launch_shape& shape, cudaStream_t stream) {
+    config_.gridDim = to_dim3(shape.blocks);
+    config_.blockDim = to_dim3(shape.threads);
+    config_.dynamicSmemBytes = shape.shared_bytes;
+    config_.stream = stream;
+    config_.attrs = attributes_;
+    config_.numAttrs = shape.cluster > 1 ? 2 : 1;
+    attributes_[0].id = cudaLaunchAttributeCooperative;
+    attributes_[0].val.cooperative = 1;
+    attributes_[1].id = cudaLaunchAttributeClusterDimension;
+    attributes_[1].val.clusterDim.x = shape.cluster;
+    attributes_[1].val.clusterDim.y = attributes_[1].val.clusterDim.z = 1;
+  }
+  launch_config(const launch_config&) = delete;
+  launch_config& operator=(const launch_config&) = delete;
+  const cudaLaunchConfig_t* get() const { return &config_; }
+
+ private:
+  cudaLaunchConfig_t config_{};
+  cudaLaunchAttribute attributes_[2]{};
+};
+
 inline residency residency_of(const cuda_device& device, const void* kernel, const cudaFuncAttributes& attributes,
                               const launch_shape& shape) {
   const auto& properties = device.properties();
@@ -42,7 +67,14 @@ inline residency residency_of(const cuda_device& device, const void* kernel, con
                                                              shape.shared_bytes),
                "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   }
-  return explain_residency(device.sm_count(), per_sm, resources_of(properties), needs_of(attributes, shape));
+  residency found = explain_residency(device.sm_count(), per_sm, resources_of(properties), needs_of(attributes, shape));
+  if (shape.cluster > 1 && per_sm > 0) {
+    int clusters = 0;
+    const launch_config config(shape, nullptr);
+    check_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, config.get()), "cudaOccupancyMaxActiveClusters");
+    found.in_clusters = static_cast<uint64_t>(clusters) * shape.cluster;
+  }
+  return found;
 }
 
 /// Raises the kernel's limit of dynamic shared memory if the shape needs it.
@@ -63,6 +95,15 @@ inline void check_shape(const cuda_device& device, const launch_shape& shape) {
   if (shape.threads.count() > most) {
     throw invalid_argument("A block of " + std::to_string(shape.threads.count()) + " threads is more than " +
                            device.name() + " allows: at most " + std::to_string(most) + ".");
+  }
+  if (shape.cluster == 0 || shape.blocks.x % shape.cluster != 0) {
+    throw invalid_argument("A grid of " + std::to_string(shape.blocks.x) +
+                           " blocks along x cannot be cut into clusters of " + std::to_string(shape.cluster) + ".");
+  }
+  if (shape.cluster > 1 && device.properties().major < 9) {
+    throw invalid_argument("Clusters need compute capability 9.0; " + device.name() + " has " +
+                           std::to_string(device.properties().major) + "." + std::to_string(device.properties().minor) +
+                           ".");
   }
 }
 
@@ -106,9 +147,8 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
   std::apply(
       [&](auto&... value) {
         void* pointers[sizeof...(value) + 1] = {static_cast<void*>(&value)...};
-        check_cuda(cudaLaunchCooperativeKernel(function, detail::to_dim3(shape.blocks), detail::to_dim3(shape.threads),
-                                               pointers, shape.shared_bytes, stream),
-                   "cudaLaunchCooperativeKernel");
+        const detail::launch_config config(shape, stream);
+        check_cuda(cudaLaunchKernelExC(config.get(), function, pointers), "cudaLaunchKernelExC");
       },
       values);
 }

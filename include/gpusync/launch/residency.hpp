@@ -33,8 +33,11 @@ struct residency {
   int sm_count;
   int blocks_per_sm;
   std::vector<std::string> limited_by;  ///< "threads per SM", "registers", "shared memory", "blocks per SM"
+  uint64_t in_clusters = UINT64_MAX;    ///< for a launch in clusters: blocks in the clusters that run at once
 
-  uint64_t blocks() const { return static_cast<uint64_t>(sm_count) * static_cast<uint64_t>(blocks_per_sm); }
+  uint64_t blocks() const {
+    return std::min(in_clusters, static_cast<uint64_t>(sm_count) * static_cast<uint64_t>(blocks_per_sm));
+  }
 
   /// The causes as words: "threads per SM and registers".
   std::string limits_in_words() const {
@@ -80,7 +83,7 @@ inline std::vector<std::pair<const char*, uint64_t>> limits_by_resource(const sm
 
 /// Explains an occupancy that the runtime has reported: names every resource that would allow no more blocks.
 inline residency explain_residency(int sm_count, int blocks_per_sm, const sm_resources& sm, const block_needs& needs) {
-  residency result{sm_count, blocks_per_sm, {}};
+  residency result{sm_count, blocks_per_sm, {}, UINT64_MAX};
   for (const auto& [name, limit] : detail::limits_by_resource(sm, needs)) {
     if (limit <= static_cast<uint64_t>(blocks_per_sm)) result.limited_by.push_back(name);
   }
@@ -99,6 +102,14 @@ inline void require_co_resident(const residency& found, const std::string& devic
                               std::to_string(needs.shared_bytes) + " bytes of shared memory (limited by " +
                               found.limits_in_words() + "). Use smaller blocks or less shared memory.",
                           requested, 0);
+  }
+  if (found.in_clusters == found.blocks()) {
+    throw not_co_resident(std::to_string(requested) + " blocks of " + block + " in clusters of " +
+                              std::to_string(shape.cluster) + " cannot all run at once on " + device + ": at most " +
+                              std::to_string(found.blocks()) + " in " + std::to_string(found.blocks() / shape.cluster) +
+                              " clusters (the blocks of a cluster share one group of SMs). Use fewer blocks or smaller "
+                              "clusters.",
+                          requested, found.blocks());
   }
   throw not_co_resident(std::to_string(requested) + " blocks of " + block + " cannot all run at once on " + device +
                             ": at most " + std::to_string(found.blocks()) + " (" + std::to_string(found.sm_count) +

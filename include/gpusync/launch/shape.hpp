@@ -21,6 +21,7 @@ struct launch_shape {
   extent blocks;
   extent threads;           ///< per block
   size_t shared_bytes = 0;  ///< dynamic shared memory per block
+  uint32_t cluster = 1;     ///< blocks per thread block cluster along x (CUDA, sm_90 and later); divides blocks.x
 };
 
 }  // namespace gpusync

@@ -3,31 +3,36 @@
 #define AVERAGE_PERIOD 64u
 #define AVERAGE_CHECKED AVERAGE_PERIOD
 
-static float average_input(uint element, uint step, uint which) {
-  uint h = element * 0x9e3779b9u ^ (step * 2 + which) * 0x85ebca6bu;
-  h ^= h >> 16;
-  h *= 0x7feb352du;
-  h ^= h >> 15;
-  return (float)(h >> 8) * (1.0f / 16777216.0f);
-}
-
 static float average_value(uint element, uint step) {
-  return (average_input(element, step, 0) + average_input(element, step, 1)) * 0.5f;
+  const uint word = (element + 1) * 0x9e3779b1u + (step + 1) * 0x85ebca77u;
+  return (as_float(0x3f800000u | (word & 0x7fffffu)) + as_float(0x3f800000u | (word >> 9 & 0x7fffffu))) * 0.5f;
 }
 
-/// A work-item's part in the work: its own element and the one that it checks.
+/// A work-item's part in the work.
 typedef struct {
+  uint groups;  // that check each other's words; 1: each checks its own
+  uint group;
+  uint items;
+  uint item;
   uint elements;
   uint own;
-  uint checked;
 } average_place;
 
 static average_place average_place_of(bool crosses_groups) {
   const uint groups = (uint)get_num_groups(0), group = (uint)get_group_id(0);
   const uint items = (uint)get_local_size(0), item = (uint)get_local_id(0);
-  const uint next = crosses_groups ? (group + 1) % groups : group;
-  average_place place = {groups * items, group * items + item, next * items + item};
-  return place;
+  const uint elements = groups * items, own = group * items + item;
+  const average_place across = {groups, group, items, item, elements, own};
+  const average_place alone = {1, 0, items, own, elements, own};
+  return crosses_groups ? across : alone;
+}
+
+static uint average_checked_element(const average_place* place, uint before) {
+  const uint quarters = before / 2 % 4;
+  const uint away = place->groups * quarters / 4 + (place->groups * quarters < 4 ? 1 : 0);
+  uint other = place->group + away;
+  if (other >= place->groups) other -= place->groups;
+  return other * place->items + place->item;
 }
 
 /// One data step. `check`: the step before this one was a data step too. Returns the number of wrong words
@@ -37,8 +42,9 @@ static uint average_step(__global float* values, const average_place* place, uin
   uint wrong = 0;
   if (check) {
     const uint before = (step + AVERAGE_PERIOD - 1) % AVERAGE_PERIOD;
-    const float found = values[(before % 2) * place->elements + place->checked];
-    wrong = found == average_value(place->checked, before) ? 0u : 1u;
+    const uint element = average_checked_element(place, before);
+    const float found = values[(before % 2) * place->elements + element];
+    wrong = found == average_value(element, before) ? 0u : 1u;
   }
   values[(step % 2) * place->elements + place->own] = average_value(place->own, step);
   return wrong;

@@ -1,11 +1,10 @@
 // Workload "average" on CUDA devices.
-#include <gpusync/grid/registry.hpp>
-
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_timer.cuh"
 #include "measure/host_timer.hpp"
 #include "workloads/average/average_kernels.cuh"
 #include "workloads/average/average_result.hpp"
+#include "workloads/average/barrier_methods.hpp"
 
 namespace gpusync::tool {
 
@@ -252,11 +251,14 @@ class graph_program : public cuda_program {
 template <class Algorithm>
 class barrier_program : public cuda_program {
  public:
-  barrier_program(const target& where, const step_shape& shape)
-      : cuda_program(where, shape, true), storage_(where.device, shape.blocks) {
+  barrier_program(const target& where, const step_shape& shape, const step_method& method)
+      : cuda_program(where, shape, true),
+        cluster_(method.cluster),
+        storage_(where.device, shape.blocks, tuning(where.device, method.plan)) {
+    detail::check_shape(device_, clustered());
     const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(kernel));
-    require_co_resident(max_co_resident(device_, kernel, this->shape()), device_.name(), this->shape(),
-                        detail::needs_of(attributes, this->shape()));
+    require_co_resident(max_co_resident(device_, kernel, clustered()), device_.name(), clustered(),
+                        detail::needs_of(attributes, clustered()));
   }
 
   static uint64_t max_blocks(const cuda_device& device, uint32_t threads) {
@@ -264,12 +266,29 @@ class barrier_program : public cuda_program {
   }
 
  private:
+  static barrier_tuning tuning(const cuda_device& device, const std::optional<grid::counter_plan>& plan) {
+    barrier_tuning rules = barrier_tuning::shipped_for(device.name());
+    if (plan) {
+      rules.rules.count = 1;
+      rules.rules.rules[0] = {grid::counter_rules::any, grid::counter_rules::any, *plan};
+    }
+    return rules;
+  }
+
   using barrier = basic_grid_barrier<Algorithm, cuda_grid>;
   static constexpr auto kernel = average_persistent<barrier>;
 
   void carry_out(uint32_t steps) override {
-    launch(device_, stream_, shape(), kernel, data(), shape_.stores, steps, storage_.barrier());
+    launch(device_, stream_, clustered(), kernel, data(), shape_.stores, steps, storage_.barrier());
   }
+
+  launch_shape clustered() const {
+    launch_shape shape = this->shape();
+    shape.cluster = cluster_;
+    return shape;
+  }
+
+  const uint32_t cluster_;
 
   cuda_barrier_storage<Algorithm> storage_;
 };
@@ -289,13 +308,7 @@ class cuda_average : public step_workload {
     if (where_.device.properties().major >= 9) {
       all.push_back({"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, true, true, false});
     }
-    grid::cuda_algorithms::for_each([&all](auto algorithm) {
-      using barrier = decltype(algorithm);
-      std::vector<std::string> items;
-      if (*barrier::paper_item != '\0') items.emplace_back(barrier::paper_item);
-      const std::string name = grid::name_of<barrier>();
-      all.push_back({name, name + " grid barrier", items, true, orders_data(barrier::order), true});
-    });
+    for (step_method& method : barrier_methods<grid::cuda_algorithms>("grid barrier")) all.push_back(std::move(method));
     return all;
   }
 
@@ -308,12 +321,8 @@ class cuda_average : public step_workload {
     if (method.name == "cooperative-relaunch") return relaunch(shape, relaunch_program::how::cooperative);
     if (method.name == "graph") return std::make_unique<graph_program>(where_, shape, false);
     if (method.name == "graph-pdl") return std::make_unique<graph_program>(where_, shape, true);
-    std::unique_ptr<step_program> program;
-    grid::cuda_algorithms::for_each([&](auto algorithm) {
-      using barrier = decltype(algorithm);
-      if (method.name == grid::name_of<barrier>()) {
-        program = std::make_unique<barrier_program<barrier>>(where_, shape);
-      }
+    auto program = with_algorithm<grid::cuda_algorithms>(method, [&](auto algorithm) {
+      return std::make_unique<barrier_program<decltype(algorithm)>>(where_, shape, method);
     });
     if (!program) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
     return program;
@@ -339,6 +348,13 @@ class cuda_average : public step_workload {
   std::vector<uint32_t> default_threads(bool quick) override {
     if (quick) return {256};
     return {32, 256, 1024};
+  }
+  grid_facts facts() override {
+    const grid::cuda_line_lease lease(where_.device, 1);
+    const grid::line_survey& survey = lease.stock().survey();
+    return {static_cast<uint32_t>(where_.device.sm_count()),
+            static_cast<uint32_t>(where_.device.properties().maxThreadsPerMultiProcessor), survey.has_sides(),
+            survey.near(), survey.far()};
   }
   double clock_mhz() override { return measure_clock_mhz(where_.device); }
 

@@ -1,9 +1,9 @@
 // Workload "average" on host threads.
 #include <gpusync/gpusync.hpp>
-#include <gpusync/grid/registry.hpp>
 
 #include "measure/host_timer.hpp"
 #include "workloads/average/average_result.hpp"
+#include "workloads/average/barrier_methods.hpp"
 
 namespace gpusync::tool {
 
@@ -96,13 +96,7 @@ class host_average : public step_workload {
         {"no-barrier", "no barrier (the work alone)", {"F12"}, false, true, false},
         {"launch-wait", "threads started and joined for each step", {"F1"}, true, true, false},
     };
-    grid::portable_algorithms::for_each([&all](auto algorithm) {
-      using barrier = decltype(algorithm);
-      std::vector<std::string> items;
-      if (*barrier::paper_item != '\0') items.emplace_back(barrier::paper_item);
-      const std::string name = grid::name_of<barrier>();
-      all.push_back({name, name + " barrier", items, true, orders_data(barrier::order), true});
-    });
+    for (step_method& method : barrier_methods<grid::portable_algorithms>("barrier")) all.push_back(std::move(method));
     return all;
   }
 
@@ -110,11 +104,8 @@ class host_average : public step_workload {
     require_co_resident(device_, {shape.blocks, shape.threads});
     if (method.name == "no-barrier") return std::make_unique<unsynchronized_program>(shape);
     if (method.name == "launch-wait") return std::make_unique<launch_wait_program>(shape);
-    std::unique_ptr<step_program> program;
-    grid::portable_algorithms::for_each([&](auto algorithm) {
-      using barrier = decltype(algorithm);
-      if (method.name == grid::name_of<barrier>()) program = std::make_unique<barrier_program<barrier>>(shape);
-    });
+    auto program = with_algorithm<grid::portable_algorithms>(
+        method, [&](auto algorithm) { return std::make_unique<barrier_program<decltype(algorithm)>>(shape); });
     if (!program) throw invalid_argument("There is no method " + method.name + " on the host.");
     return program;
   }

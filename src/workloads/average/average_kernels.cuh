@@ -7,9 +7,11 @@
 
 namespace gpusync::tool {
 
-/// All steps of a run in one kernel, with `barrier` between them.
+/// All steps of a run in one kernel, with `barrier` between them. At most 32 registers, so that whatever the barrier,
+/// an SM can be filled with threads.
 template <class Barrier>
-__global__ void average_persistent(average_data data, bool stores, uint32_t steps, Barrier barrier) {
+__global__ void __launch_bounds__(1024, 2)
+    average_persistent(average_data data, bool stores, uint32_t steps, Barrier barrier) {
   average_steps(cuda_grid::current(), data, true, stores, steps, [&barrier] { barrier.sync(); });
 }
 

@@ -1,0 +1,78 @@
+// Flags that hold the number of a phase, for barriers in which each member says in a word of its own that it is here.
+#pragma once
+
+#include <gpusync/core/phase.hpp>
+#include <gpusync/core/wait.hpp>
+#include <gpusync/core/watch.hpp>
+#include <gpusync/grid/ordered.hpp>
+
+namespace gpusync::grid {
+
+/// How flags are read: a member stores the phase's goal, the number of phases that will have ended with it, in its own
+/// flag; one more word counts the phases that have ended. Goals wrap at 2^32.
+///
+/// A flag counts for a goal if it holds that goal or one of the next 2^16, never by `reached()`: the flags of those
+/// that did not take part for a while are old, and must not be taken for new until the goal has come round to them
+/// (2^32 - 2^16 phases, more than an hour of nothing but barriers).
+///
+/// The margin is for blocks that drop out. Ranks close up behind them, so a slow one may find in the flag it waits for
+/// what its next owner stored some phases later.
+struct arrival_flags {
+  static constexpr uint32_t line_words = 32;
+  static constexpr uint32_t margin = 1u << 16;
+  static constexpr uint32_t max_blocks = margin - 1;
+
+  GPUSYNC_HD static constexpr bool counts(uint32_t flag, uint32_t goal) { return flag - goal < margin; }
+
+  /// A mark of the phase with this goal, never 0.
+  GPUSYNC_HD static constexpr uint32_t stamp(uint32_t goal) { return goal << 1 | 1u; }
+
+  /// The goal of the phase to come, for a member that has not arrived in it. `ended` counts the phases, `own` is the
+  /// flag of the member's rank.
+  ///
+  /// At the start of a launch `ended` is exact and cannot change, while `own` may be old. Later in the launch, after a
+  /// change of the membership, `ended` may lag: whoever counts may be slow, and may have dropped out since. But `own`
+  /// is exact then: whoever had this rank in the last phase has stored its goal, before that phase could end, and the
+  /// next to store there is this member.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD static uint32_t next_goal(Grid, const uint32_t* ended, const uint32_t* own) {
+    const uint32_t count = Grid::memory::template load<memory_order::relaxed, scope::device>(ended);
+    const uint32_t last = Grid::memory::template load<memory_order::relaxed, scope::device>(own);
+    return (counts(last, count) ? last : count) + 1;
+  }
+
+  /// Waits until `*flag` counts for `goal`. Also ends, after a longer time, when the flags `arrival(0)` to
+  /// `arrival(count - 1)` of all members do, and says so in `all_here`.
+  ///
+  /// The second way is for what dropping out does to flags that are not arrivals: a block that has dropped, or one that
+  /// signals to it, may store late and so undo what the next owner of the rank has stored. Arrivals are safe from
+  /// that, for the phase cannot end without them. They are looked at one after the other, so that a look stays short.
+  GPUSYNC_TEMPLATE_TEXT
+  template <ordering Order, class Grid, class Arrival, class Watch>
+  GPUSYNC_HD static wait_status wait_for(Grid grid, const uint32_t* flag, uint32_t goal, const uint32_t* ended,
+                                         uint32_t count, Arrival arrival, Watch& watch, bool& all_here) {
+    using memory = typename Grid::memory;
+    uint32_t polls = 0;
+    uint32_t seen = 0;
+    const wait_status status = wait_until<sees<Order>, scope::device>(
+        grid, flag,
+        [&](uint32_t current) {
+          if (counts(current, goal)) return true;
+          if (++polls % Grid::polls_per_look != 0) return false;
+          const uint32_t* next = arrival(seen);
+          if (counts(memory::template load<memory_order::relaxed, scope::device>(next), goal)) {
+            if constexpr (sees<Order> == memory_order::acquire) memory::template acquire<scope::device>(next);
+            all_here = ++seen == count;
+          }
+          // Only for one who drops out can the next phase end too, and then all flags may be beyond the margin.
+          if (reached(memory::template load<memory_order::relaxed, scope::device>(ended), goal + 1)) all_here = true;
+          return all_here;
+        },
+        watch);
+    after_poll<Order>(grid);
+    return status;
+  }
+};
+
+}  // namespace gpusync::grid

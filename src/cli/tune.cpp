@@ -1,0 +1,163 @@
+// gpusync tune: measures the design space of placed counters on a device and writes the table that grid_barrier's
+// default is chosen from.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <sstream>
+
+#include <gpusync/grid/tuning.hpp>
+#include "cli/commands.hpp"
+#include "cli/interrupt.hpp"
+#include "experiments/step_contest.hpp"
+#include "measure/interleaved.hpp"
+#include "results/output_file.hpp"
+#include "tuning/search.hpp"
+#include "usage_error.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+constexpr const char* method_name = "placed-counters-acquire-release";
+
+const device_description& device_to_tune(const std::vector<std::string>& names) {
+  if (names.size() > 1) throw usage_error("gpusync tune takes one device at a time.");
+  const device_description& device = names.empty() ? all_devices().front() : find_device(names[0]);
+  if (device.kind != device_kind::cuda) {
+    throw usage_error(fmt::format(
+        "gpusync tune needs a CUDA device: it places counters in a GPU's L2 cache, and {} is a device of kind {}.",
+        device.id, to_string(device.kind)));
+  }
+  return device;
+}
+
+/// Thrown through the search once the user wants to stop.
+struct stop_tuning {};
+
+/// Microseconds per step of one plan, checked in the run that is timed.
+double step_time(step_workload& workload, const grid::counter_plan& plan, step_shape shape, bool stores) {
+  step_method method;
+  method.name = method_name;
+  method.plan = plan;
+  shape.stores = stores;
+  const auto program = workload.prepare(method, shape);
+  interleaved_options how;
+  how.stop = {5, 9, 0.01, 0.5, 3e8};
+  how.target_run_ns = 2.5e6;
+  const measured result =
+      measure_interleaved({{[&](uint64_t steps) { return program->run(steps); }, program->steps_unit()}}, how)[0];
+  if (result.failure) std::rethrow_exception(result.failure);
+  const verification found = program->verify();
+  if (found.wrong != 0) {
+    throw runtime_failure(
+        fmt::format("Wrong results under a plan of {} sub-counters x {} copies on {} x {}: {} of {} "
+                    "words. Nothing was written.",
+                    plan.sub_counters, plan.copies, shape.blocks, shape.threads, found.wrong, found.checked),
+        0);
+  }
+  return result.samples.summary().median * 1e-3;
+}
+
+std::string in_words(const grid::counter_plan& plan) {
+  return fmt::format("{} sub-counter{} x {} cop{}, {} side{}, {} warp, first poll after {} cycles", plan.sub_counters,
+                     plan.sub_counters == 1 ? "" : "s", plan.copies, plan.copies == 1 ? "y" : "ies", plan.sides,
+                     plan.sides == 1 ? "" : "s", plan.second_warp ? "second" : "first", plan.first_poll);
+}
+
+/// The winner beside every other barrier, interleaved: comment lines for the table.
+std::string compare(step_workload& workload, const tuning_class& one, const planned& best,
+                    const experiment_request& request) {
+  std::string lines;
+  experiment_sink sink;
+  sink.interrupted = interrupted;
+  std::vector<step_method> methods;
+  for (step_method& method : workload.methods()) {
+    if (!method.synchronizes || !method.ordered || !method.needs_co_residency ||
+        method.name == "cooperative-relaunch") {
+      continue;
+    }
+    if (method.name == method_name) method.plan = best.plan;
+    methods.push_back(method);
+  }
+  std::vector<contest_result> idle, stores;
+  for (const bool with_stores : {false, true}) {
+    step_shape shape = one.shape;
+    shape.stores = with_stores;
+    (with_stores ? stores : idle) = step_contest(workload, request, sink).run(methods, shape, [](double) {});
+  }
+  const auto figure = [](const contest_result& result) {
+    const metric* time = result.entry.find_metric("step_time");
+    return result.entry.status == row_status::ok && time != nullptr && time->value ? *time->value : std::nan("");
+  };
+  lines += fmt::format("# {} x {}, us idle / with stores in flight:", one.shape.blocks, one.shape.threads);
+  for (size_t i = 0; i < methods.size(); ++i) {
+    lines += fmt::format("{} {} {:.3f}/{:.3f}", i == 0 ? "" : ",", methods[i].name, figure(idle[i]), figure(stores[i]));
+  }
+  return lines + "\n";
+}
+
+}  // namespace
+
+exit_code run_tune(const console_options& console, const tune_options& options) {
+  const device_description& device = device_to_tune(options.devices);
+  catch_interrupts();
+  output_file file(options.output.value_or("-"));
+  const auto workload = open_workload("average", device);
+  const grid_facts facts = workload->facts();
+  say(console, facts.l2_sides
+                   ? fmt::format("{}: {} SMs, an L2 cache of two sides (atomics {:.0f} and {:.0f} cycles away)",
+                                 device.name, facts.processors, facts.near_cycles, facts.far_cycles)
+                   : fmt::format("{}: {} SMs, no sides of the L2 cache found", device.name, facts.processors));
+
+  barrier_tuning tuning;
+  tuning.device = device.name;
+  std::string evidence;
+  const std::vector<tuning_class> classes = tuning_classes(facts.processors, facts.threads_per_processor);
+  experiment_request request;
+  request.device = device;
+  request.quick = true;
+  try {
+    for (size_t i = 0; i < classes.size(); ++i) {
+      const tuning_class& one = classes[i];
+      const std::string what = fmt::format("{} blocks x {} threads", one.shape.blocks, one.shape.threads);
+      std::vector<planned> found;
+      {
+        progress_display progress(console, "tune");
+        found = search_plan(
+            one.shape, facts.processors, facts.l2_sides,
+            [&](const grid::counter_plan& plan, const step_shape& shape) {
+              if (interrupted()) throw stop_tuning();
+              const plan_cost cost{step_time(*workload, plan, shape, false), step_time(*workload, plan, shape, true)};
+              if (console.level == verbosity::verbose) {
+                say(console, fmt::format("{}: {:.4f} / {:.4f} us ({})", what, cost.idle, cost.stores, in_words(plan)));
+              }
+              return cost;
+            },
+            [&](size_t done, size_t all) {
+              const double part = static_cast<double>(done) / static_cast<double>(all);
+              progress.update((static_cast<double>(i) + part) / static_cast<double>(classes.size()), what);
+            });
+      }
+      const planned& best = found.front();
+      say(console, fmt::format("{}: {:.3f} us idle, {:.3f} us with stores in flight ({})", what, best.cost.idle,
+                               best.cost.stores, in_words(best.plan)));
+      tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};
+      evidence += compare(*workload, one, best, request);
+    }
+  } catch (const stop_tuning&) {
+    say(console, "Interrupted: nothing was written, for a table must be whole.");
+    return exit_code::failed;
+  }
+  std::ostringstream text;
+  tuning.write(text);
+  file.write(text.str() + evidence);
+  try {
+    file.commit();
+  } catch (const output_error& failure) {
+    throw std::runtime_error(save_elsewhere(failure, file.contents()));
+  }
+  if (!file.is_stdout()) say(console, fmt::format("Wrote {}.", file.path()));
+  return exit_code::done;
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,98 @@
+// Experiment grid-barriers: every grid barrier beside NVIDIA's own and beside graph boundaries, shape by shape, and how
+// many times as long each takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/experiment.hpp"
+#include "experiments/grid_barriers/shapes.hpp"
+#include "experiments/step_contest.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+class grid_barriers : public experiment {
+ public:
+  std::string name() const override { return "grid-barriers"; }
+  std::string title() const override { return "how the grid barriers compare with NVIDIA's and with graph boundaries"; }
+  std::vector<std::string> items() const override { return {}; }
+  std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
+  std::vector<axis> axes() const override {
+    return {{"shape", "blocks x threads per block, as 132x256", 0, 0, true},
+            {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false},
+            {"method", "ways to wait, by name", 0, 0, true}};
+  }
+
+  void check(const experiment_request& request) const override {
+    (void)chosen_shapes(request);
+    if (request.axes.words.count("method") != 0) {
+      (void)choose_methods(request, open_workload("average", request.device)->methods());
+    }
+  }
+
+  void run(const experiment_request& request, const experiment_sink& sink) const override {
+    const auto workload = open_workload("average", request.device);
+    const std::vector<step_method> methods = chosen_methods(request, *workload);
+    std::vector<step_shape> shapes;
+    for (step_shape shape : chosen_shapes(request)) {
+      for (const int64_t stores : request.axes.numbers_or("stores", {0, 1})) {
+        shape.stores = stores != 0;
+        shapes.push_back(shape);
+      }
+    }
+    for (size_t i = 0; i < shapes.size() && !sink.interrupted(); ++i) {
+      const std::string label = fmt::format("{}x{}", shapes[i].blocks, shapes[i].threads);
+      auto results = step_contest(*workload, request, sink).run(methods, shapes[i], [&](double fraction) {
+        sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(shapes.size()),
+                      label + (shapes[i].stores ? ", stores in flight" : ", idle steps"));
+      });
+      for (const char* rival : {"cg", "graph", "lock-based-acquire-release"}) add_ratio(results, rival);
+      for (contest_result& result : results) {
+        result.entry.experiment = name();
+        result.entry.axes = {{"shape", label}, {"stores", int64_t{shapes[i].stores ? 1 : 0}}};
+        sink.add(std::move(result.entry), result.claims_correctness);
+      }
+    }
+  }
+
+ private:
+  static std::vector<step_shape> chosen_shapes(const experiment_request& request) {
+    const auto wanted = request.axes.words.find("shape");
+    if (wanted != request.axes.words.end()) return parse_shapes(wanted->second);
+    if (request.quick) return parse_shapes({"132x256"});
+    return parse_shapes(
+        {"32x256", "66x256", "132x32", "132x256", "132x1024", "264x256", "264x1024", "528x512", "1056x256"});
+  }
+
+  /// What orders data and passes from step to step on the device: the barriers, and the boundaries of graphs.
+  static std::vector<step_method> chosen_methods(const experiment_request& request, const step_workload& workload) {
+    std::vector<step_method> methods = choose_methods(request, workload.methods());
+    if (request.axes.words.count("method") != 0) return methods;
+    std::erase_if(methods, [](const step_method& method) {
+      const bool boundary = method.name == "graph" || method.name == "graph-pdl";
+      const bool barrier = method.needs_co_residency && method.name != "cooperative-relaunch";
+      return !method.synchronizes || !method.ordered || !(boundary || barrier);
+    });
+    return methods;
+  }
+
+  /// Adds `step_time_over_RIVAL` to every row, if the rival was measured.
+  static void add_ratio(std::vector<contest_result>& results, const std::string& rival) {
+    const auto base = std::find_if(results.begin(), results.end(), [&](const contest_result& result) {
+      return result.method.name == rival && result.entry.status == row_status::ok;
+    });
+    if (base == results.end()) return;
+    const std::vector<double> times = base->samples;
+    for (contest_result& result : results) {
+      if (result.entry.status != row_status::ok) continue;
+      result.entry.metrics.emplace_back("step_time_over_" + rival, ratio_of(result.samples, times));
+    }
+  }
+};
+
+const register_experiment registered(std::make_unique<grid_barriers>());
+
+}  // namespace
+
+}  // namespace gpusync::tool

@@ -1,0 +1,65 @@
+#include "experiments/grid_barriers/shapes.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "usage_error.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+constexpr uint32_t most_blocks = 65535;
+constexpr uint32_t most_threads = 1024;
+
+/// The whole text as a number from 1 to `most`.
+std::optional<uint32_t> count_in(const std::string& text, uint32_t most) {
+  uint32_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || value < 1 || value > most) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::vector<step_shape> parse_shapes(const std::vector<std::string>& words) {
+  std::vector<step_shape> shapes;
+  for (const std::string& word : words) {
+    const size_t times = word.find('x');
+    const auto blocks = count_in(word.substr(0, times), most_blocks);
+    const auto threads = times == std::string::npos ? std::nullopt : count_in(word.substr(times + 1), most_threads);
+    if (!blocks || !threads) {
+      throw usage_error(fmt::format(
+          "Axis shape does not take '{}': it takes blocks x threads per block, as in shape=132x256,264x1024, "
+          "with 1 to {} blocks of 1 to {} threads.",
+          word, most_blocks, most_threads));
+    }
+    step_shape shape;
+    shape.blocks = *blocks;
+    shape.threads = *threads;
+    shapes.push_back(shape);
+  }
+  return shapes;
+}
+
+std::string to_word(const step_shape& shape) {
+  return fmt::format("{}x{}", shape.blocks, shape.threads);
+}
+
+std::vector<step_shape> shapes_or(const experiment_request& request, const std::vector<std::string>& defaults) {
+  const auto wanted = request.axes.words.find("shape");
+  return parse_shapes(wanted == request.axes.words.end() ? defaults : wanted->second);
+}
+
+std::vector<std::string> usual_shapes(bool quick) {
+  if (quick) return {"132x256"};
+  return {"32x256", "66x256", "132x32", "132x256", "132x1024", "264x256", "264x1024", "528x512", "1056x256"};
+}
+
+axis shape_axis() {
+  return {"shape", "blocks x threads per block, as 132x256", 0, 0, true};
+}
+
+}  // namespace gpusync::tool

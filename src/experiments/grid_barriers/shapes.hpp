@@ -1,0 +1,28 @@
+// Grids as users write them: "132x256".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/experiment.hpp"
+#include "workloads/step_program.hpp"
+
+namespace gpusync::tool {
+
+/// Parses words like "132x256", blocks x threads per block. `stores` is left false. Throws usage_error naming the
+/// culprit and what is allowed.
+std::vector<step_shape> parse_shapes(const std::vector<std::string>& words);
+
+/// "132x256".
+std::string to_word(const step_shape& shape);
+
+/// The shapes that axis `shape` names, or `defaults`. Throws usage_error.
+std::vector<step_shape> shapes_or(const experiment_request& request, const std::vector<std::string>& defaults);
+
+/// One to eight blocks on each SM of an H200, in small and in large blocks; for a quick look only one of them.
+std::vector<std::string> usual_shapes(bool quick);
+
+/// The axis `shape`.
+axis shape_axis();
+
+}  // namespace gpusync::tool

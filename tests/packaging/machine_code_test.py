@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Compiles the default grid barrier for sm_90 and looks at the instructions that came out.
+
+usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY
+
+What is asked: one fence (MEMBAR) between the block's barrier and the arrival's add; polls that are plain strong loads;
+after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the barrier's start in the loop.
+Exit code 77 (skipped) where there is no cuobjdump.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SOURCE = """
+#include <gpusync/gpusync.cuh>
+extern "C" __global__ void phases(gpusync::grid_barrier barrier, int steps) {
+  for (int s = 0; s < steps; ++s) barrier.sync();
+}
+extern "C" __global__ void lock_based(
+    gpusync::basic_grid_barrier<gpusync::grid::lock_based<gpusync::ordering::acquire_release>, gpusync::cuda_grid> barrier,
+    int steps) {
+  for (int s = 0; s < steps; ++s) barrier.sync();
+}
+"""
+
+failures = []
+
+
+def expect(right, what):
+    if not right:
+        failures.append(what)
+
+
+def instructions(dump, kernel):
+    """The kernel's instructions in their order, each without its predicate."""
+    body = dump.split(f"Function : {kernel}\n", 1)[1].split("Function :", 1)[0]
+    return re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\d+\s+)?([A-Z][^;]*?)\s*;", body)
+
+
+def index_of(code, prefix, start=0):
+    return next((i for i in range(start, len(code)) if code[i].startswith(prefix)), None)
+
+
+def check(code, name, add):
+    begin = index_of(code, "BAR.SYNC")
+    expect(begin is not None, f"{name}: the block meets before it arrives")
+    end = index_of(code, "BAR.SYNC", begin + 1)
+    expect(end is not None, f"{name}: the block meets after the wait")
+    loop = code[begin:end + 1]
+    arrival = index_of(loop, add)
+    poll = index_of(loop, "LDG.E.STRONG.GPU")
+    expect(arrival is not None, f"{name}: it arrives with {add}")
+    expect(poll is not None and arrival < poll, f"{name}: it polls with strong loads after the arrival")
+    if failures:
+        return
+    fences = lambda part: sum(i.startswith("MEMBAR") for i in part)
+    expect(fences(loop[:arrival]) == 1, f"{name}: one fence before the arrival, not {fences(loop[:arrival])}")
+    expect(fences(loop[poll:]) == 0, f"{name}: no fence once it polls, not {fences(loop[poll:])}")
+    invalidations = [i for i in range(len(loop)) if loop[i].startswith("CCTL.IVALL")]
+    expect(len(invalidations) == 1 and invalidations[0] > poll, f"{name}: one CCTL.IVALL, after the polls")
+    expect(not any(i.startswith(("LDL", "STL")) for i in loop), f"{name}: nothing of the barrier lies in local memory")
+    expect(end - begin < 80, f"{name}: a phase is short ({end - begin} instructions), its start stands elsewhere")
+
+
+def main():
+    nvcc, cuobjdump, include = sys.argv[1:]
+    if not os.access(cuobjdump, os.X_OK):
+        print(f"There is no cuobjdump ({cuobjdump}): skipped.")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        source, binary = os.path.join(folder, "phases.cu"), os.path.join(folder, "phases.cubin")
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(SOURCE)
+        subprocess.run([nvcc, "-std=c++17", "-O3", "-arch=sm_90", "-cubin", f"-I{include}", source, "-o", binary],
+                       check=True)
+        environment = dict(os.environ, PATH=os.path.dirname(cuobjdump) + os.pathsep + os.environ["PATH"])
+        dump = subprocess.run([cuobjdump, "--dump-sass", binary], check=True, capture_output=True, text=True,
+                              env=environment).stdout
+    phases = instructions(dump, "phases")
+    check(phases, "grid_barrier", "REDG.E.ADD.STRONG.GPU")
+    check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
+    if failures:
+        print("\n".join(phases))
+    for failure in failures:
+        print(f"FAILED: {failure}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
