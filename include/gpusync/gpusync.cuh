@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gpusync/gpusync.hpp>
+#include <gpusync/grid/attended_barrier.cuh>
 #include <gpusync/grid/cooperative_groups.cuh>
 #include <gpusync/grid/cuda_storage.cuh>
 #include <gpusync/launch/cuda.cuh>

@@ -215,4 +215,16 @@ metric ratio_of(const std::vector<double>& values, const std::vector<double>& ba
   return ratio;
 }
 
+void add_ratio(std::vector<contest_result>& results, const std::string& rival) {
+  const auto base = std::find_if(results.begin(), results.end(), [&](const contest_result& result) {
+    return result.method.name == rival && result.entry.status == row_status::ok;
+  });
+  if (base == results.end()) return;
+  const std::vector<double> times = base->samples;
+  for (contest_result& result : results) {
+    if (result.entry.status != row_status::ok) continue;
+    result.entry.metrics.emplace_back("step_time_over_" + rival, ratio_of(result.samples, times));
+  }
+}
+
 }  // namespace gpusync::tool

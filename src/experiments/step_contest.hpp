@@ -46,4 +46,7 @@ std::vector<step_method> choose_methods(const experiment_request& request, const
 /// `values[i] / base[i]` by round, as a metric of unit 1; empty if there are none. Both from one contest.
 metric ratio_of(const std::vector<double>& values, const std::vector<double>& base);
 
+/// Adds the metric `step_time_over_RIVAL` to every result that has figures, if the method `rival` has.
+void add_ratio(std::vector<contest_result>& results, const std::string& rival);
+
 }  // namespace gpusync::tool

@@ -82,7 +82,7 @@ TEST(AverageCheck, FailsABarrierThatJoinsNeighboursOnly) {
     for (uint32_t block = 0; block < blocks; ++block) {
       const bool last = block + 1 == blocks;
       while (at[block] < average_period && (last || at[block] <= at[block + 1])) {
-        const average_place place{blocks, block, 1, 0, blocks, block};
+        const auto place = average_place::at(blocks, block, 1, 0, true);
         wrong += average_step({values.data(), nullptr}, place, at[block]++, true);
         if (last) break;
       }
@@ -94,7 +94,7 @@ TEST(AverageCheck, FailsABarrierThatJoinsNeighboursOnly) {
 TEST(AverageCheck, ReadsWordsOfOtherBlocksOnly) {
   for (uint32_t blocks = 2; blocks < 40; ++blocks) {
     for (uint32_t step = 0; step < average_period; ++step) {
-      const average_place place{blocks, blocks - 1, 3, 1, 3 * blocks, 3 * (blocks - 1) + 1};
+      const auto place = average_place::at(blocks, blocks - 1, 3, 1, true);
       EXPECT_LT(place.checked(step), 3 * (blocks - 1)) << blocks << " blocks, step " << step;
       EXPECT_EQ(place.checked(step) % 3, 1u);
     }

@@ -76,19 +76,6 @@ class grid_barriers : public experiment {
     });
     return methods;
   }
-
-  /// Adds `step_time_over_RIVAL` to every row, if the rival was measured.
-  static void add_ratio(std::vector<contest_result>& results, const std::string& rival) {
-    const auto base = std::find_if(results.begin(), results.end(), [&](const contest_result& result) {
-      return result.method.name == rival && result.entry.status == row_status::ok;
-    });
-    if (base == results.end()) return;
-    const std::vector<double> times = base->samples;
-    for (contest_result& result : results) {
-      if (result.entry.status != row_status::ok) continue;
-      result.entry.metrics.emplace_back("step_time_over_" + rival, ratio_of(result.samples, times));
-    }
-  }
 };
 
 const register_experiment registered(std::make_unique<grid_barriers>());

@@ -10,29 +10,26 @@ static float average_value(uint element, uint step) {
 
 /// A work-item's part in the work.
 typedef struct {
-  uint groups;  // that check each other's words; 1: each checks its own
-  uint group;
-  uint items;
-  uint item;
   uint elements;
   uint own;
+  uint next;   // to the same work-item's element in the next group
+  uint apart;  // between the elements that it checks by turns
 } average_place;
 
 static average_place average_place_of(bool crosses_groups) {
   const uint groups = (uint)get_num_groups(0), group = (uint)get_group_id(0);
   const uint items = (uint)get_local_size(0), item = (uint)get_local_id(0);
-  const uint elements = groups * items, own = group * items + item;
-  const average_place across = {groups, group, items, item, elements, own};
-  const average_place alone = {1, 0, items, own, elements, own};
-  return crosses_groups ? across : alone;
+  average_place place = {groups * items, group * items + item, 0, 0};
+  if (crosses_groups) {
+    place.next = items;
+    place.apart = (groups - 1) / 4 * items;
+  }
+  return place;
 }
 
 static uint average_checked_element(const average_place* place, uint before) {
-  const uint quarters = before / 2 % 4;
-  const uint away = place->groups * quarters / 4 + (place->groups * quarters < 4 ? 1 : 0);
-  uint other = place->group + away;
-  if (other >= place->groups) other -= place->groups;
-  return other * place->items + place->item;
+  const uint element = place->own + place->next + before / 2 % 4 * place->apart;
+  return element >= place->elements ? element - place->elements : element;
 }
 
 /// One data step. `check`: the step before this one was a data step too. Returns the number of wrong words

@@ -53,29 +53,29 @@ struct average_data {
 
 /// A thread's part in the work.
 struct average_place {
-  uint32_t blocks;  ///< that check each other's words; 1: a thread of a program without boundaries checks its own
-  uint32_t block;
-  uint32_t threads;
-  uint32_t thread;
   uint32_t elements;
-  uint32_t own;  ///< the element that it writes
+  uint32_t own;    ///< the element that it writes
+  uint32_t next;   ///< from there to the same thread's element in the next block
+  uint32_t apart;  ///< between the elements that it checks by turns
 
+  /// A thread of a program without boundaries checks its own element.
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
   GPUSYNC_HD static average_place of(Grid grid, bool crosses_blocks) {
-    const uint32_t elements = grid.blocks() * grid.threads(), own = grid.block() * grid.threads() + grid.thread();
-    if (!crosses_blocks) return {1, 0, grid.threads(), own, elements, own};
-    return {grid.blocks(), grid.block(), grid.threads(), grid.thread(), elements, own};
+    return at(grid.blocks(), grid.block(), grid.threads(), grid.thread(), crosses_blocks);
+  }
+  GPUSYNC_HD static constexpr average_place at(uint32_t blocks, uint32_t block, uint32_t threads, uint32_t thread,
+                                               bool crosses_blocks) {
+    const uint32_t elements = blocks * threads, own = block * threads + thread;
+    if (!crosses_blocks) return {elements, own, 0, 0};
+    return {elements, own, threads, (blocks - 1) / 4 * threads};
   }
 
   /// The element whose word of step `before` it checks. The same word is read again after 8 steps, where the inputs are
   /// other ones, so that a stale word cannot look right; and a barrier that joins neighbours only is found out.
-  GPUSYNC_HD uint32_t checked(uint32_t before) const {
-    const uint32_t quarters = before / 2 % 4;
-    const uint32_t away = blocks * quarters / 4 + (blocks * quarters < 4 ? 1 : 0);
-    uint32_t other = block + away;
-    if (other >= blocks) other -= blocks;
-    return other * threads + thread;
+  GPUSYNC_HD constexpr uint32_t checked(uint32_t before) const {
+    const uint32_t element = own + next + before / 2 % 4 * apart;
+    return element >= elements ? element - elements : element;
   }
 };
 

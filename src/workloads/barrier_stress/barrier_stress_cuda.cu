@@ -1,0 +1,173 @@
+// Workload "barrier stress" on CUDA devices.
+#include <chrono>
+#include <thread>
+
+#include "measure/host_timer.hpp"
+#include "workloads/barrier_stress/barrier_stress.hpp"
+#include "workloads/barrier_stress/barrier_stress_kernels.cuh"
+
+namespace gpusync::tool {
+
+namespace {
+
+/// Waits for the stream for as long as a launch can take. Throws stuck_launch.
+void await(cudaStream_t stream) {
+  constexpr double limit_ns = 2.0 * stress_deadline_ns + 20e9;
+  const host_timer clock;
+  for (;;) {
+    const cudaError_t state = cudaStreamQuery(stream);
+    if (state != cudaErrorNotReady) {
+      check_cuda(state, "a launch under stress");
+      return;
+    }
+    (void)cudaGetLastError();
+    if (clock.nanoseconds() > limit_ns) {
+      throw stuck_launch("A launch has not ended in " + std::to_string(static_cast<int>(limit_ns * 1e-9)) +
+                         " s: a wait without a deadline hangs.");
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+template <class Algorithm>
+class barrier_program : public stress_program {
+ public:
+  barrier_program(const cuda_target& where, uint32_t blocks, uint32_t threads)
+      : where_(where),
+        shape_{blocks, threads},
+        blocks_(blocks),
+        storage_(where.device(), blocks),
+        data_(where.device(), blocks, threads),
+        checked_(where.device(), sizeof(unsigned long long)),
+        timed_out_(where.device(), sizeof(unsigned long long)) {
+    require_launchable(where.device(), stress<whole_barrier>, shape_);
+    if constexpr (divisible) {
+      require_launchable(where.device(), stress<part_barrier>, shape_);
+      require_launchable(where.device(), stress<dropping_barrier>, shape_);
+      if (blocks >= 2) second_ = std::make_unique<storage>(where.device(), blocks);
+      if (blocks >= 3) third_ = std::make_unique<storage>(where.device(), blocks);
+    }
+  }
+
+  std::vector<stress_mode> modes() const override {
+    if (!divisible) return {stress_mode::whole};
+    std::vector<stress_mode> all{stress_mode::whole};
+    if (blocks_ >= 2) all.push_back(stress_mode::two_parts);
+    if (blocks_ >= 4) all.push_back(stress_mode::dropping);
+    if (blocks_ >= 3) all.push_back(stress_mode::three_parts);
+    return all;
+  }
+
+  void run(stress_mode mode, uint32_t phases, uint32_t seed) override {
+    const cuda_device_scope scope(where_.device().ordinal());
+    stress_task task{};
+    task.data = data_.view();
+    task.first = next_phase_;
+    task.phases = phases;
+    task.seed = seed;
+    task.parts = mode == stress_mode::two_parts ? 2 : mode == stress_mode::three_parts ? 3 : 1;
+    // Two different ones; with few launches they still come round to the first block, whose part in some barriers is
+    // another than that of the rest.
+    task.drop_block[0] = seed % 3 == 0 ? 0 : seed % blocks_;
+    task.drop_block[1] = (task.drop_block[0] + 1 + seed / 3 % (blocks_ > 1 ? blocks_ - 1 : 1)) % blocks_;
+    task.drop_phase[0] = phases / 3;
+    task.drop_phase[1] = phases / 3 + 1 + seed % (phases / 3 + 1);
+    task.checked = static_cast<unsigned long long*>(checked_.address());
+    task.timed_out = static_cast<unsigned long long*>(timed_out_.address());
+    start(mode, task);
+    await(where_.stream());
+    next_phase_ += phases;
+    phases_ += uint64_t{phases} * task.parts;
+    require_in_time();
+  }
+
+  stress_count count() const override { return {phases_, read(checked_), data_.wrong()}; }
+
+ private:
+  using storage = cuda_barrier_storage<Algorithm>;
+  using whole_barrier = basic_grid_barrier<Algorithm, cuda_grid>;
+  using part_barrier = basic_grid_barrier<Algorithm, cuda_grid, block_range>;
+  using dropping_barrier = basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks>;
+  static constexpr bool divisible = !whole_grid_only<Algorithm>::value;
+
+  template <class Barrier>
+  void start_on(const stress_task& task, Barrier one, Barrier two, Barrier three) {
+    launch(where_.device(), where_.stream(), shape_, stress<Barrier>, task, one, two, three);
+  }
+
+  void start(stress_mode mode, const stress_task& task) {
+    if constexpr (divisible) {
+      if (mode == stress_mode::dropping) {
+        const dropping_barrier barrier = storage_.dropping_barrier();
+        return start_on(task, barrier, barrier, barrier);
+      }
+      if (mode != stress_mode::whole) {
+        const auto part = [&](uint32_t number) {
+          const stress_part of = stress_part::of(blocks_, task.parts, number);
+          return block_range{of.first, of.count};
+        };
+        const part_barrier second = second_->barrier(part(1));
+        return start_on(task, storage_.barrier(part(0)), second, task.parts == 3 ? third_->barrier(part(2)) : second);
+      }
+    }
+    const whole_barrier barrier = storage_.barrier();
+    start_on(task, barrier, barrier, barrier);
+  }
+
+  static uint64_t read(const cuda_buffer& counter) {
+    const cuda_device_scope scope(counter.ordinal());
+    unsigned long long value = 0;
+    check_cuda(cudaMemcpy(&value, counter.address(), sizeof(value), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return value;
+  }
+
+  void require_in_time() {
+    const uint64_t late = read(timed_out_);
+    if (late == 0) return;
+    std::string words = "The waits of " + std::to_string(late) + " blocks timed out after " +
+                        std::to_string(stress_deadline_ns / 1'000'000'000) + " s";
+    const storage* const all[] = {&storage_, second_.get(), third_.get()};
+    for (const storage* one : all) {
+      if (one == nullptr) continue;
+      for (const missing_block& missing : one->missing()) {
+        words += ", block " + std::to_string(missing.block) + " missing in phase " + std::to_string(missing.phase);
+      }
+    }
+    throw error(words + ".");
+  }
+
+  const cuda_target& where_;
+  const launch_shape shape_;
+  const uint32_t blocks_;
+  storage storage_;
+  std::unique_ptr<storage> second_, third_;
+  exchange_memory data_;
+  cuda_buffer checked_;
+  cuda_buffer timed_out_;
+  uint32_t next_phase_ = 1;
+  uint64_t phases_ = 0;
+};
+
+class cuda_barrier_stress : public barrier_stress_device {
+ public:
+  explicit cuda_barrier_stress(const device_description& description) : where_(description.index) {}
+
+  std::vector<std::string> methods() const override { return ordered_barriers(); }
+
+  std::unique_ptr<stress_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
+    return with_ordered_barrier<std::unique_ptr<stress_program>>(method, [&](auto algorithm) {
+      return std::make_unique<barrier_program<decltype(algorithm)>>(where_, blocks, threads);
+    });
+  }
+
+ private:
+  const cuda_target where_;
+};
+
+const register_part<barrier_stress_device> registered(device_kind::cuda, [](const device_description& device) {
+  return std::make_unique<cuda_barrier_stress>(device);
+});
+
+}  // namespace
+
+}  // namespace gpusync::tool

@@ -1,0 +1,134 @@
+// What the CUDA sides of experiments have in common: where they run, and the barriers by name.
+#pragma once
+
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include <gpusync/gpusync.cuh>
+#include <gpusync/grid/registry.hpp>
+
+namespace gpusync::tool {
+
+/// A device and a stream of its own.
+class cuda_target {
+ public:
+  explicit cuda_target(int ordinal) : device_(ordinal) {
+    const cuda_device_scope scope(ordinal);
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  ~cuda_target() { (void)cudaStreamDestroy(stream_); }
+  cuda_target(const cuda_target&) = delete;
+  cuda_target& operator=(const cuda_target&) = delete;
+
+  const cuda_device& device() const { return device_; }
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  cuda_device device_;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// Throws not_co_resident, invalid_argument or cuda_failure if `kernel` cannot run in this shape with all its blocks at
+/// once: said when a program is prepared, not when it is measured.
+template <class... Parameters>
+void require_launchable(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
+  const cuda_device_scope scope(device.ordinal());
+  detail::check_shape(device, shape);
+  const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(kernel));
+  require_co_resident(max_co_resident(device, kernel, shape), device.name(), shape,
+                      detail::needs_of(attributes, shape));
+}
+
+/// Names of all grid barriers that order data, in the registry's order.
+inline std::vector<std::string> ordered_barriers() {
+  std::vector<std::string> names;
+  grid::cuda_algorithms::for_each([&names](auto algorithm) {
+    using barrier = decltype(algorithm);
+    if (orders_data(barrier::order)) names.push_back(grid::name_of<barrier>());
+  });
+  return names;
+}
+
+/// Calls `make(Algorithm{})`, which returns a pointer of type Pointer, for the grid barrier of this name that orders
+/// data. Throws invalid_argument if there is none.
+template <class Pointer, class Make>
+Pointer with_ordered_barrier(const std::string& name, Make&& make) {
+  Pointer made;
+  grid::cuda_algorithms::for_each([&](auto algorithm) {
+    using barrier = decltype(algorithm);
+    if constexpr (orders_data(barrier::order)) {
+      if (!made && name == grid::name_of<barrier>()) made = make(algorithm);
+    }
+  });
+  if (!made) throw invalid_argument("There is no grid barrier " + name + " that orders data.");
+  return made;
+}
+
+/// Whether an algorithm joins nothing but whole grids.
+template <class Algorithm, class = void>
+struct whole_grid_only : std::false_type {};
+template <class Algorithm>
+struct whole_grid_only<Algorithm, std::void_t<decltype(Algorithm::whole_grid_only)>>
+    : std::bool_constant<Algorithm::whole_grid_only> {};
+
+/// Where blocks leave words for each other: two halves of one word per thread, used in turn, so that one barrier a step
+/// is enough; and a count of those found wrong.
+struct exchange {
+  uint32_t* words;
+  unsigned long long* wrong;
+
+  /// What thread `element` writes in step `step`: different in all steps of 2^32.
+  static __host__ __device__ uint32_t word(uint32_t element, uint32_t step) {
+    return (step * 0x9e3779b9u) ^ (element * 0x85ebca6bu);
+  }
+  /// Writes the calling thread's word. Plain: whether others see it is the barrier's business.
+  __device__ __forceinline__ void write(const cuda_grid& grid, uint32_t step) const {
+    const uint32_t element = grid.block() * grid.threads() + grid.thread();
+    half(grid, step)[element] = word(element, step);
+  }
+  /// 1 if the word of the thread of the same number in block `other` is not that of `step`, else 0.
+  __device__ __forceinline__ uint32_t check(const cuda_grid& grid, uint32_t step, uint32_t other) const {
+    const uint32_t element = other * grid.threads() + grid.thread();
+    return half(grid, step)[element] == word(element, step) ? 0u : 1u;
+  }
+  /// The same by a load that never finds its word in L1: what check() costs behind a barrier, where there is none.
+  __device__ __forceinline__ uint32_t check_past_l1(const cuda_grid& grid, uint32_t step, uint32_t other) const {
+    const uint32_t element = other * grid.threads() + grid.thread();
+    const uint32_t found = cuda_memory::load<memory_order::relaxed, scope::device>(half(grid, step) + element);
+    return found == word(element, step) ? 0u : 1u;
+  }
+  /// Adds to the count of wrong words.
+  __device__ __forceinline__ void report(uint32_t found) const {
+    if (found != 0) (void)atomicAdd(wrong, static_cast<unsigned long long>(found));
+  }
+
+ private:
+  __device__ __forceinline__ uint32_t* half(const cuda_grid& grid, uint32_t step) const {
+    return words + size_t{step % 2} * grid.blocks() * grid.threads();
+  }
+};
+
+/// The memory of an exchange, and its counts on the host.
+class exchange_memory {
+ public:
+  exchange_memory(const cuda_device& device, uint32_t blocks, uint32_t threads)
+      : words_(device, 2 * size_t{blocks} * threads * sizeof(uint32_t)), wrong_(device, sizeof(unsigned long long)) {}
+
+  exchange view() const {
+    return {static_cast<uint32_t*>(words_.address()), static_cast<unsigned long long*>(wrong_.address())};
+  }
+  /// Words found wrong since the memory was made. Blocking; precondition: no kernel uses it.
+  uint64_t wrong() const {
+    const cuda_device_scope scope(wrong_.ordinal());
+    unsigned long long count = 0;
+    check_cuda(cudaMemcpy(&count, wrong_.address(), sizeof(count), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return count;
+  }
+
+ private:
+  cuda_buffer words_;
+  cuda_buffer wrong_;
+};
+
+}  // namespace gpusync::tool

@@ -1,0 +1,44 @@
+// How a check is written down and what it says.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "program.hpp"
+
+namespace gpusync::verify {
+
+/// A test of GoogleTest's whose body is a function.
+class check : public ::testing::Test {
+ public:
+  explicit check(std::function<void()> body) : body_(std::move(body)) {}
+  void TestBody() override { body_(); }
+
+ private:
+  std::function<void()> body_;
+};
+
+inline void add_check(const char* suite, std::string name, std::function<void()> body) {
+  for (char& c : name) c = c == '-' ? '_' : c;
+  ::testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [body = std::move(body)]() -> check* { return new check(body); });
+}
+
+/// A row of the table of results.
+inline void print(const std::string& what, const exploration& result) {
+  std::printf("%-52s %9llu states %10llu steps %7llu ends %6.2f s  %s\n", what.c_str(),
+              static_cast<unsigned long long>(result.states), static_cast<unsigned long long>(result.steps),
+              static_cast<unsigned long long>(result.executions), result.seconds,
+              result.found != failure::none ? to_string(result.found)
+              : result.exhaustive           ? "exhaustive"
+                                            : "bounded");
+}
+
+void add_shipped_checks();
+void add_mutant_checks();
+
+}  // namespace gpusync::verify

@@ -1,0 +1,148 @@
+// Runs a small multithreaded program in every order that its atomic operations can take.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "explorer/fiber.hpp"
+#include "explorer/model_state.hpp"
+#include "explorer/visited_set.hpp"
+
+namespace gpusync::verify {
+
+/// What is explored and how far.
+struct shape {
+  uint32_t blocks = 2;
+  uint32_t threads = 1;
+  bool stale = true;      ///< loads may return what other threads have overwritten; otherwise the latest value only
+  bool fences = false;    ///< the program has fences; their bookkeeping makes more states, so it is off otherwise
+  bool looking = false;   ///< failed polls do more than load one word
+  bool may_hang = false;  ///< deadlocks are no failures: only safety is asked for
+  uint64_t most_states = 1'000'000;
+};
+
+enum class failure { none, deadlock, early_release, data_race, runaway };
+const char* to_string(failure kind);
+std::string hex(uint64_t value);
+
+struct exploration {
+  uint64_t states = 0;
+  uint64_t steps = 0;       ///< transitions between states
+  uint64_t executions = 0;  ///< ways in which all threads came to their end, each up to the first known state
+  double seconds = 0;
+  bool exhaustive = false;
+  failure found = failure::none;
+  std::string trace;  ///< of the failure
+};
+
+/// Depth-first search over schedules. A step is one atomic operation of one thread with all that the thread does up to
+/// its next one. See verify/README.md for the memory model and for why a failed poll is no step.
+class explorer {
+ public:
+  /// `body` is what each thread of each block runs.
+  explorer(const shape& form, std::function<void()> body);
+  ~explorer();
+  explorer(const explorer&) = delete;
+  explorer& operator=(const explorer&) = delete;
+
+  /// Stores to words in [from, to) are not explored, for nobody loads them; a load there is an error.
+  void ignore_stores(const void* from, const void* to);
+  /// How traces write the address of a word.
+  void name_words(const uint32_t* from) { named_from_ = from; }
+
+  exploration run();
+
+  // What a running thread calls.
+  static explorer& active() { return *active_; }
+  const shape& form() const { return form_; }
+  uint32_t fiber_index() const { return current_; }
+  uint32_t block() const { return current_ / form_.threads; }
+  uint32_t thread() const { return current_ % form_.threads; }
+  uint32_t blocks() const { return state_.fibers[current_].blocks; }
+  void set_blocks(uint32_t blocks) { state_.fibers[current_].blocks = static_cast<uint8_t>(blocks); }
+
+  uint64_t perform(action what, memory_order order, const void* address, size_t bytes, uint64_t operand);
+  void acquire_last(const void* address, size_t bytes);
+  void fence() { (void)perform(action::fence, memory_order::seq_cst, nullptr, 4, 0); }
+  void pause();
+  bool meet_block(bool value);
+  void end_launch();
+
+  // The test program's own marks.
+  void write_slot(uint32_t half);
+  /// Reads the slots of the threads of the blocks for which `wanted` holds.
+  void read_slots(uint32_t half, const std::function<bool(uint32_t block)>& wanted);
+  void arriving(uint32_t phase);
+  void passing(uint32_t phase, const std::function<bool(uint32_t block)>& member);
+  /// All that the thread's next steps depend on is in these bytes: what it has read before is forgotten.
+  void checkpoint(uint32_t phase, const void* bytes, size_t count);
+
+ private:
+  static constexpr uint32_t unread = ~1u;  ///< for a choice's message: none tried yet
+  struct choice {
+    uint32_t fiber;
+    uint32_t message;  ///< the one that is read
+  };
+  struct node {
+    std::vector<std::byte> state;
+    std::vector<fiber::image> fibers;
+    choice next;
+    choice taken;
+    bool progress;  ///< some step is possible that does not need a stale value
+  };
+
+  uint32_t fibers() const { return form_.blocks * form_.threads; }
+  fiber_state& self() { return state_.fibers[current_]; }
+  uint32_t word_at(const void* address);
+  bool ignored(const void* address) const { return address >= ignored_from_ && address < ignored_to_; }
+  uint32_t stamp_of(uint32_t message) const { return message == no_message ? 0 : state_.messages[message].stamp; }
+  uint64_t value_of(uint32_t message, uint32_t word) const {
+    return message == no_message ? initial_[word] : state_.messages[message].value;
+  }
+
+  void start();
+  void search(exploration& result);
+  void apply(const choice& taken);
+  void write(fiber_state& own, uint32_t word, uint64_t value, const view* continued);
+  void run_locally();
+  bool step(const choice& taken);
+  bool all_done() const;
+  bool enabled(uint32_t index) const;
+  bool next_choice(node& at) const;
+  uint64_t state_hash();
+  void save(node& to) const;
+  void restore(const node& from);
+  node& push(size_t depth);
+  void retrace(size_t depth);
+  void fail(failure kind, const std::string& text);
+  std::string name_of_fiber(uint32_t index) const;
+  std::string name_of_word(uint32_t word) const;
+  void note(const std::string& text);
+
+  static explorer* active_;
+
+  shape form_;
+  std::function<void()> body_;
+  std::vector<std::unique_ptr<fiber>> stacks_;
+  model_state state_;
+  uint32_t current_ = 0;
+
+  std::unordered_map<const void*, uint32_t> word_ids_;
+  std::vector<const void*> addresses_;
+  std::vector<uint64_t> initial_;
+  const void* ignored_from_ = nullptr;
+  const void* ignored_to_ = nullptr;
+  const uint32_t* named_from_ = nullptr;
+
+  std::vector<std::unique_ptr<node>> path_;
+  visited_set visited_;
+  std::vector<uint8_t> canonical_;
+  failure failed_ = failure::none;
+  bool tracing_ = false;
+  std::string trace_;
+};
+
+}  // namespace gpusync::verify

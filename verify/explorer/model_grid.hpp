@@ -1,0 +1,73 @@
+// What a kernel sees when the explorer runs it: the memory and the grid that the barriers' text is instantiated with.
+#pragma once
+
+#include "explorer/explorer.hpp"
+
+namespace gpusync::verify {
+
+/// host_memory's operations, each a step of the explored program. Scopes have no effect: a machine in which every scope
+/// reaches all threads.
+struct model_memory {
+  template <memory_order Order, scope Scope, class T>
+  static T load(const T* address) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
+    return static_cast<T>(explorer::active().perform(action::load, Order, address, sizeof(T), 0));
+  }
+  template <memory_order Order, scope Scope, class T>
+  static void store(T* address, T value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
+    (void)explorer::active().perform(action::store, Order, address, sizeof(T), value);
+  }
+  template <memory_order Order, scope Scope, class T>
+  static T fetch_add(T* address, T value) {
+    return static_cast<T>(explorer::active().perform(action::fetch_add, Order, address, sizeof(T), value));
+  }
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    (void)explorer::active().perform(action::add, Order, address, sizeof(T), value);
+  }
+  template <scope Scope, class T>
+  static void acquire(const T* address) {
+    explorer::active().acquire_last(address, sizeof(T));
+  }
+  template <class... Any>
+  static void drain(Any...) {}
+  template <scope Scope>
+  static void fence() {
+    explorer::active().fence();
+  }
+};
+
+/// host_grid's words for a thread of the explored program. Looking: every failed poll looks round, as on the host;
+/// otherwise none ever does.
+template <class Memory = model_memory, bool Looking = false>
+class model_grid {
+ public:
+  using memory = Memory;
+  static constexpr uint32_t polls_per_clock_read = 1;
+  static constexpr uint32_t polls_per_look = Looking ? 1 : 1u << 30;
+  static constexpr uint32_t warp_size = 1;
+
+  static model_grid current() { return {}; }
+
+  uint32_t blocks() const { return explorer::active().blocks(); }
+  uint32_t block() const { return explorer::active().block(); }
+  uint32_t threads() const { return explorer::active().form().threads; }
+  uint32_t thread() const { return explorer::active().thread(); }
+
+  void sync_block() const { (void)sync_block_or(false); }
+  bool sync_block_or(bool value) const { return explorer::active().meet_block(value); }
+  void prepare_telling() const {}
+  bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
+
+  uint32_t processor() const { return block(); }
+  template <class T>
+  T* rarely_used(T* pointer) const {
+    return pointer;
+  }
+  void delay(uint32_t) const {}
+  uint64_t now() const { return 0; }
+  void pause() const { explorer::active().pause(); }
+};
+
+}  // namespace gpusync::verify

@@ -1,0 +1,115 @@
+// The state of the modelled machine: what each thread has seen, and what has been written to each word.
+#pragma once
+
+#include <algorithm>
+
+#include <gpusync/core/config.hpp>
+#include <gpusync/core/ordering.hpp>
+
+namespace gpusync::verify {
+
+inline constexpr uint32_t max_fibers = 8;
+inline constexpr uint32_t max_words = 48;    ///< barrier words that a check may touch
+inline constexpr uint32_t max_writes = 640;  ///< in one execution
+inline constexpr uint32_t no_message = ~0u;  ///< stands for a word's value at the start
+
+/// What happens before a point of the execution. Ordered by inclusion; join() is the union.
+struct view {
+  uint8_t clock[max_fibers] = {};  ///< of each thread, so many of its accesses to plain data
+  uint8_t seen[max_words] = {};    ///< of each word, the write with this stamp and all before it
+
+  void join(const view& other) {
+    for (uint32_t i = 0; i < max_fibers; ++i) clock[i] = std::max(clock[i], other.clock[i]);
+    for (uint32_t i = 0; i < max_words; ++i) seen[i] = std::max(seen[i], other.seen[i]);
+  }
+};
+
+/// One write to one word.
+struct message {
+  uint64_t value;
+  uint32_t previous;  ///< the write to the same word before it, or no_message
+  uint32_t stamp;     ///< its number among the writes to its word, from 1
+  view released;      ///< what an acquiring reader gets
+};
+
+enum class action : uint8_t { load, store, add, fetch_add, fence };
+
+/// The next atomic operation of a thread, not done yet.
+struct operation {
+  action what = action::fence;
+  memory_order order = memory_order::relaxed;
+  uint8_t word = 0;
+  uint64_t operand = 0;
+};
+
+enum class fiber_status : uint8_t {
+  runnable,      ///< has been let on and has still to run to its next operation
+  at_operation,  ///< `pending` is next
+  paused,        ///< its last poll has failed
+  meeting,       ///< waits for the other threads of its block
+  between,       ///< waits for the launch to end
+  done,
+};
+
+/// The loads of a thread since its last failed poll or its last other operation. See explorer::pause().
+struct poll_round {
+  static constexpr uint8_t no_word = 255;
+
+  uint64_t base = 0;           ///< the thread's history when it came to the wait
+  uint64_t reads = 0;          ///< hash of what this round has read
+  uint64_t reached = 0;        ///< the thread's history at the end of the last round
+  uint32_t writes = 0;         ///< the machine's, then
+  uint8_t count = 0;           ///< loads of this round
+  uint8_t first = no_word;     ///< word of this round
+  uint8_t previous = no_word;  ///< first word of the last round
+  bool in_vain = false;        ///< the last round has read just what the one before it has
+};
+
+struct fiber_state {
+  fiber_status status = fiber_status::runnable;
+  operation pending;
+  uint64_t result = 0;
+  uint64_t history = 0;  ///< of all that its next steps depend on
+  view now;              ///< what happens before its next step
+  view loaded;           ///< what its relaxed loads would bring if it fenced
+  view fenced;           ///< what happened before its last fence
+  poll_round round;
+  uint32_t last_message = no_message;
+  uint8_t last_word = 0;
+  bool last_was_load = false;
+  uint8_t blocks = 0;    ///< of the launch that it takes part in
+  uint8_t arriving = 0;  ///< phase + 1 of the barrier call that it has begun
+};
+
+struct block_state {
+  uint8_t met = 0;
+  bool any = false;
+  bool told = false;    ///< what the last meeting agreed on
+  uint8_t arrived = 0;  ///< phase + 1 of the last barrier call in which a thread of it has done something
+  view gathered;
+};
+
+/// A plain location with one writer.
+struct slot_state {
+  uint8_t written = 0;            ///< the owner's clock
+  uint8_t read[max_fibers] = {};  ///< each reader's clock
+};
+
+/// Only the first `writes` messages count: copies copy no others.
+struct model_state {
+  fiber_state fibers[max_fibers];
+  block_state blocks[max_fibers];
+  slot_state slots[2][max_fibers];
+  uint32_t latest[max_words];
+  view fences;    ///< what the fences so far have published
+  view boundary;  ///< what the threads that have ended a launch bring
+  uint8_t at_boundary = 0;
+  uint32_t writes = 0;
+  message messages[max_writes];
+
+  size_t used_bytes() const {
+    return static_cast<size_t>(reinterpret_cast<const char*>(messages + writes) - reinterpret_cast<const char*>(this));
+  }
+};
+
+}  // namespace gpusync::verify

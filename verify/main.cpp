@@ -1,0 +1,9 @@
+// The explorer's checks as GoogleTest cases: one per shipped barrier and one per mutant.
+#include "checks.hpp"
+
+int main(int argc, char** argv) {
+  ::testing::InitGoogleTest(&argc, argv);
+  gpusync::verify::add_shipped_checks();
+  gpusync::verify::add_mutant_checks();
+  return RUN_ALL_TESTS();
+}

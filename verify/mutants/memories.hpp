@@ -1,0 +1,59 @@
+// Mutants of the shipped barriers that differ in their memory operations only: the shipped text, other words.
+#pragma once
+
+#include "explorer/model_grid.hpp"
+
+namespace gpusync::verify {
+
+/// The waiting thread does not acquire.
+struct no_acquire : model_memory {
+  template <scope Scope, class T>
+  static void acquire(const T*) {}
+};
+
+/// The arriving thread does not release.
+struct no_release : model_memory {
+  template <memory_order Order, scope Scope, class T>
+  static void store(T* address, T value) {
+    model_memory::store<memory_order::relaxed, Scope>(address, value);
+  }
+  template <memory_order Order, scope Scope, class T>
+  static T fetch_add(T* address, T value) {
+    return model_memory::fetch_add<memory_order::relaxed, Scope>(address, value);
+  }
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    model_memory::add<memory_order::relaxed, Scope>(address, value);
+  }
+};
+
+/// A step between an arrival and its release does not hand on what it has seen: it releases, but does not acquire.
+struct not_cumulative : model_memory {
+  template <memory_order Order, scope Scope, class T>
+  static T fetch_add(T* address, T value) {
+    constexpr memory_order order = Order == memory_order::acq_rel ? memory_order::release : Order;
+    return model_memory::fetch_add<order, Scope>(address, value);
+  }
+};
+
+/// Additions that are a load and a store: two at once lose one.
+struct torn_add : model_memory {
+  template <memory_order Order, scope Scope, class T>
+  static T fetch_add(T* address, T value) {
+    const T before = load<memory_order::acquire, Scope>(address);
+    store<memory_order::release, Scope>(address, before + value);
+    return before;
+  }
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    (void)fetch_add<Order, Scope>(address, value);
+  }
+};
+
+/// Fences that are none.
+struct no_fence : model_memory {
+  template <scope Scope>
+  static void fence() {}
+};
+
+}  // namespace gpusync::verify
