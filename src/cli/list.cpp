@@ -43,8 +43,8 @@ exit_code run_list(const console_options&, bool as_json) {
     return exit_code::done;
   }
   for (const experiment* one : all_experiments()) {
-    fmt::print("{}\n  {}\n  runs on {}; covers {}\n", one->name(), one->title(), fmt::join(kinds_of(*one), ", "),
-               fmt::join(one->items(), ", "));
+    const std::string covered = one->items().empty() ? "" : fmt::format("; covers {}", fmt::join(one->items(), ", "));
+    fmt::print("{}\n  {}\n  runs on {}{}\n", one->name(), one->title(), fmt::join(kinds_of(*one), ", "), covered);
     for (const axis& a : one->axes()) fmt::print("  -a {}=…  {} ({})\n", a.name, a.meaning, bounds_of(a));
   }
   return exit_code::done;

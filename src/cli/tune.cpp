@@ -120,25 +120,24 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
     for (size_t i = 0; i < classes.size(); ++i) {
       const tuning_class& one = classes[i];
       const std::string what = fmt::format("{} blocks x {} threads", one.shape.blocks, one.shape.threads);
-      std::vector<planned> found;
+      const cost_of_plan cost = [&](const grid::counter_plan& plan, const step_shape& shape) {
+        if (interrupted()) throw stop_tuning();
+        const plan_cost found{step_time(*workload, plan, shape, false), step_time(*workload, plan, shape, true)};
+        if (console.level == verbosity::verbose) {
+          say(console, fmt::format("{}: {:.4f} / {:.4f} us ({})", what, found.idle, found.stores, in_words(plan)));
+        }
+        return found;
+      };
+      planned best;
       {
         progress_display progress(console, "tune");
-        found = search_plan(
-            one.shape, facts.processors, facts.l2_sides,
-            [&](const grid::counter_plan& plan, const step_shape& shape) {
-              if (interrupted()) throw stop_tuning();
-              const plan_cost cost{step_time(*workload, plan, shape, false), step_time(*workload, plan, shape, true)};
-              if (console.level == verbosity::verbose) {
-                say(console, fmt::format("{}: {:.4f} / {:.4f} us ({})", what, cost.idle, cost.stores, in_words(plan)));
-              }
-              return cost;
-            },
-            [&](size_t done, size_t all) {
+        const std::vector<planned> found =
+            search_plan(one.shape, facts.processors, facts.l2_sides, cost, [&](size_t done, size_t all) {
               const double part = static_cast<double>(done) / static_cast<double>(all);
               progress.update((static_cast<double>(i) + part) / static_cast<double>(classes.size()), what);
             });
+        best = confirm_best(found, one.shape, cost);
       }
-      const planned& best = found.front();
       say(console, fmt::format("{}: {:.3f} us idle, {:.3f} us with stores in flight ({})", what, best.cost.idle,
                                best.cost.stores, in_words(best.plan)));
       tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};

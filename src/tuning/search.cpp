@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "measure/statistics.hpp"
+
 namespace gpusync::tool {
 
 namespace {
@@ -75,6 +77,29 @@ std::vector<planned> search_plan(const step_shape& shape, uint32_t sm_count, boo
   }
   sort();
   return results;
+}
+
+planned confirm_best(const std::vector<planned>& found, const step_shape& shape, const cost_of_plan& cost,
+                     size_t finalists, size_t times) {
+  finalists = std::min(finalists, found.size());
+  std::vector<std::vector<double>> idle(finalists), stores(finalists);
+  for (size_t i = 0; i < finalists; ++i) {
+    idle[i] = {found[i].cost.idle};
+    stores[i] = {found[i].cost.stores};
+  }
+  for (size_t round = 0; round < times; ++round) {
+    for (size_t i = 0; i < finalists; ++i) {
+      const plan_cost again = cost(found[i].plan, shape);
+      idle[i].push_back(again.idle);
+      stores[i].push_back(again.stores);
+    }
+  }
+  planned best{};
+  for (size_t i = 0; i < finalists; ++i) {
+    const planned one{found[i].plan, {summarize(idle[i]).median, summarize(stores[i]).median}};
+    if (i == 0 || one.cost.score() < best.cost.score()) best = one;
+  }
+  return best;
 }
 
 std::vector<tuning_class> tuning_classes(uint32_t sm_count, uint32_t threads_per_sm) {

@@ -38,6 +38,11 @@ std::vector<grid::counter_plan> coarse_plans(const step_shape& shape, uint32_t s
 std::vector<planned> search_plan(const step_shape& shape, uint32_t sm_count, bool has_sides, const cost_of_plan& cost,
                                  const std::function<void(size_t, size_t)>& tried);
 
+/// Measures the first `finalists` of a search again, `times` times in turn, and returns the one with the best medians:
+/// the best of many single measurements is partly the luckiest. Precondition: `found` is not empty.
+planned confirm_best(const std::vector<planned>& found, const step_shape& shape, const cost_of_plan& cost,
+                     size_t finalists = 6, size_t times = 2);
+
 /// A shape to tune for, and the rule that its plan goes into.
 struct tuning_class {
   step_shape shape;

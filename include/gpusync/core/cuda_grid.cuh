@@ -63,6 +63,12 @@ struct cuda_grid {
     return pointer;
   }
 
+  /// `value`, computed here and not anew wherever it is used.
+  __device__ __forceinline__ uint32_t pinned(uint32_t value) const {
+    asm volatile("" : "+r"(value));
+    return value;
+  }
+
   /// Lets `cycles` of the multiprocessor's clock pass.
   __device__ __forceinline__ void delay(uint32_t cycles) const {
     if (cycles == 0) return;

@@ -97,6 +97,7 @@ class host_grid {
   /// Stands for the number of the processor that runs this block.
   uint32_t processor() const { return place_->block; }
   uint32_t* rarely_used(uint32_t* pointer) const { return pointer; }
+  uint32_t pinned(uint32_t value) const { return value; }
   /// For multiprocessors, whose polls cost others time; nothing here.
   void delay(uint32_t) const {}
 

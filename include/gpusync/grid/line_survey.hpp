@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace gpusync::grid {
@@ -79,7 +80,7 @@ class line_survey {
     double all = 0;
     for (size_t i = 0; i < n; ++i) {
       for (uint32_t l = 0; l < lines_; ++l) {
-        of_processor[i] += at(seen_[i], l) / lines_;
+        of_processor[i] += double{at(seen_[i], l)} / lines_;
         of_line[l] += at(seen_[i], l) / static_cast<double>(n);
       }
       all += of_processor[i] / static_cast<double>(n);
@@ -102,7 +103,8 @@ class line_survey {
     judge();
   }
 
-  /// Two sides there are if the surcharge stands out of what is left unexplained, and neither side is a handful.
+  /// Two sides there are if the surcharge stands out of the other differences between round trips, and neither side is
+  /// a handful.
   void judge() {
     double sum[2] = {0, 0}, squares[2] = {0, 0};
     uint64_t pairs[2] = {0, 0};
@@ -129,6 +131,7 @@ class line_survey {
 
   void reject() {
     has_sides_ = false;
+    near_ = far_ = 0;
     std::fill(sides_.begin(), sides_.end(), static_cast<unsigned char>(0));
     std::fill(homes_.begin(), homes_.end(), static_cast<unsigned char>(0));
   }

@@ -1,6 +1,7 @@
 // Which counter plan a device's grids use: tables that were measured.
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <istream>
 #include <ostream>
@@ -59,7 +60,7 @@ struct barrier_tuning {
       };
       if (!headed) {
         uint32_t version = 0;
-        if (key != "gpusync-tuning" || !(words >> version) || version != 1) {
+        if (key != "gpusync-tuning" || !read_number(words, version) || version != 1 || !ended(words)) {
           throw refuse("a tuning table begins with `gpusync-tuning 1`");
         }
         headed = true;
@@ -72,8 +73,9 @@ struct barrier_tuning {
         if (made.rules.count == grid::counter_rules::most) throw refuse("a table has at most 16 rules");
         grid::counter_rule& rule = made.rules.rules[made.rules.count++];
         if (!read_limit(words, unit, rule.blocks_per_sm) || !read_limit(words, 1, rule.threads) ||
-            !(words >> rule.plan.sub_counters >> rule.plan.copies >> rule.plan.sides >> rule.plan.second_warp >>
-              rule.plan.first_poll)) {
+            !read_number(words, rule.plan.sub_counters) || !read_number(words, rule.plan.copies) ||
+            !read_number(words, rule.plan.sides) || !read_number(words, rule.plan.second_warp) ||
+            !read_number(words, rule.plan.first_poll) || !ended(words)) {
           throw refuse(
               "a rule has seven numbers, of which the first (blocks per SM, in steps of 0.25) and the second may be "
               "`any`");
@@ -99,7 +101,9 @@ struct barrier_tuning {
       if (value == any) {
         text << "any ";
       } else {
-        text << static_cast<double>(value) / parts << ' ';
+        text << value / parts;
+        if (value % parts != 0) text << '.' << value % parts * 100 / parts;
+        text << ' ';
       }
     };
     for (uint32_t i = 0; i < rules.count; ++i) {
@@ -122,6 +126,13 @@ struct barrier_tuning {
  private:
   static constexpr uint32_t any = grid::counter_rules::any;
   static constexpr uint32_t unit = grid::counter_rule::unit;
+
+  /// A number without a sign: a stream would wrap -65535 to 1.
+  template <class Number>
+  static bool read_number(std::istream& words, Number& number) {
+    return (words >> std::ws).peek() != '-' && words >> number;
+  }
+  static bool ended(std::istream& words) { return (words >> std::ws).eof(); }
 
   /// `any`, or a positive number in whole `parts`-ths.
   static bool read_limit(std::istream& words, uint32_t parts, uint32_t& limit) {

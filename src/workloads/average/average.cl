@@ -65,23 +65,10 @@ __kernel void average_persistent(__global uint* storage, __global float* values,
   const average_place place = average_place_of(AVERAGE_CROSSES_GROUPS);
   const uint tail = steps - AVERAGE_CHECKED;
   uint wrong = 0;
-  uint s = 0;
-  for (; s < AVERAGE_CHECKED; ++s) {
-    wrong += average_step(values, &place, s % AVERAGE_PERIOD, true);
-    AVERAGE_BOUNDARY();
-  }
-  if (stores) {
-    for (; s < tail; ++s) {
-      wrong += average_step(values, &place, s % AVERAGE_PERIOD, true);
-      AVERAGE_BOUNDARY();
+  for (uint s = 0; s < steps; ++s) {
+    if (stores || s < AVERAGE_CHECKED || s >= tail) {
+      wrong += average_step(values, &place, s % AVERAGE_PERIOD, stores != 0 || s != tail);
     }
-  } else {
-    for (; s < tail; ++s) {
-      AVERAGE_BOUNDARY();
-    }
-  }
-  for (; s < steps; ++s) {
-    wrong += average_step(values, &place, s % AVERAGE_PERIOD, stores != 0 || s != tail);
     AVERAGE_BOUNDARY();
   }
   if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);

@@ -106,25 +106,19 @@ GPUSYNC_TEMPLATE_TEXT
 template <class Grid, class Boundary>
 GPUSYNC_HD void average_steps(Grid grid, const average_data& data, bool crosses_blocks, bool stores, uint32_t steps,
                               Boundary&& boundary) {
-  const average_place place = average_place::of(grid, crosses_blocks);
+  average_place place = average_place::of(grid, crosses_blocks);
+  // Else compilers compute it anew in every data step, for want of registers or because idle steps do without.
+  place = {grid.pinned(place.elements), grid.pinned(place.own), grid.pinned(place.next), grid.pinned(place.apart)};
   const uint32_t tail = steps - average_checked;
   uint32_t wrong = 0;
   uint32_t s = 0;
-  for (; s < average_checked; ++s) {
-    wrong += average_step(data, place, s % average_period, true);
-    boundary();
-  }
-  if (stores) {
-    for (; s < tail; ++s) {
-      wrong += average_step(data, place, s % average_period, true);
+  for (uint32_t part = 0; part < 3; ++part) {
+    const uint32_t end = part == 0 ? average_checked : part == 1 ? tail : steps;
+    const bool data_steps = stores || part != 1;
+    for (; s < end; ++s) {
+      if (data_steps) wrong += average_step(data, place, s % average_period, stores || s != tail);
       boundary();
     }
-  } else {
-    for (; s < tail; ++s) boundary();
-  }
-  for (; s < steps; ++s) {
-    wrong += average_step(data, place, s % average_period, stores || s != tail);
-    boundary();
   }
   if (wrong != 0) {
     (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(data.wrong, wrong);

@@ -12,6 +12,7 @@ namespace gpusync::tool {
 template <class Barrier>
 __global__ void __launch_bounds__(1024, 2)
     average_persistent(average_data data, bool stores, uint32_t steps, Barrier barrier) {
+  barrier.enter();
   average_steps(cuda_grid::current(), data, true, stores, steps, [&barrier] { barrier.sync(); });
 }
 

@@ -41,8 +41,8 @@ inline std::vector<float> stencil_start(const stencil_size& size) {
   return plate;
 }
 
-/// The temperatures after stencil_steps steps, computed by the host in the order of operations that devices use: bit for
-/// bit what they must find. Takes some seconds for large plates.
+/// The temperatures after stencil_steps steps, computed by the host in the order of operations that devices use: bit
+/// for bit what they must find. Takes some seconds for large plates.
 std::vector<float> stencil_reference(const stencil_size& size);
 
 /// The device side.

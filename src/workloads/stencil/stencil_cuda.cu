@@ -42,7 +42,8 @@ __device__ __forceinline__ void relax(const cuda_grid& grid, const float* from, 
 
 /// All steps in one kernel.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2) relax_persistent(float* from, float* to, stencil_size size, Barrier barrier) {
+__global__ void __launch_bounds__(1024, 2)
+    relax_persistent(float* from, float* to, stencil_size size, Barrier barrier) {
   const cuda_grid grid;
   for (uint32_t step = 0; step < stencil_steps; ++step) {
     relax(grid, from, to, size);
@@ -80,10 +81,7 @@ __global__ void compare(const float* found, const float* expected, size_t points
 /// A plate's first and last state on the device, for all programs.
 struct plate {
   plate(const cuda_device& device, const stencil_size& extent)
-      : size(extent),
-        bytes(size.points() * sizeof(float)),
-        start(device, bytes),
-        reference(device, bytes) {
+      : size(extent), bytes(size.points() * sizeof(float)), start(device, bytes), reference(device, bytes) {
     const cuda_device_scope scope(device.ordinal());
     check_cuda(cudaMemcpy(start.address(), stencil_start(size).data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     check_cuda(cudaMemcpy(reference.address(), stencil_reference(size).data(), bytes, cudaMemcpyHostToDevice),

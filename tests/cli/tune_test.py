@@ -1,0 +1,92 @@
+"""gpusync tune refuses what it cannot tune, and gpusync list has the experiments with grid barriers."""
+
+import json
+import os
+import tempfile
+import unittest
+
+from tool import ToolTest, run
+
+GRID_BARRIERS = ["barrier-stress", "grid-barriers", "late-arrival", "message-floor", "split-phase", "stencil"]
+
+
+def devices():
+    return json.loads(run("devices", "--json").out)["devices"]
+
+
+class Tune(ToolTest):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.table = os.path.join(self.folder.name, "table")
+
+    def assert_refused(self, arguments, code, *words):
+        self.assert_one_sentence(run("tune", *arguments, "-o", self.table), code, *words)
+        self.assertEqual(os.listdir(self.folder.name), [])
+
+    def test_the_host_has_no_counters_to_place(self):
+        self.assert_refused(["-d", "host"], 2, "host", "CUDA")
+
+    def test_an_opencl_device_cannot_be_tuned(self):
+        if not any(device["id"] == "opencl:0" for device in devices()):
+            self.skipTest("there is no OpenCL device")
+        self.assert_refused(["-d", "opencl:0"], 2, "opencl:0", "CUDA")
+
+    def test_without_a_cuda_device_the_default_one_is_refused_by_name(self):
+        present = devices()
+        if any(device["id"].startswith("cuda:") for device in present):
+            self.skipTest("there is a CUDA device")
+        self.assert_refused([], 2, present[0]["id"], "CUDA")
+
+    def test_device_that_is_not_there(self):
+        self.assert_refused(["-d", "cuda:99"], 3, "cuda:99", "host")
+
+    def test_unknown_kind_of_device(self):
+        self.assert_refused(["-d", "abacus"], 2, "abacus", "cuda:N")
+
+    def test_two_devices(self):
+        self.assert_refused(["-d", "host", "-d", "host"], 2, "one device")
+        self.assert_refused(["-d", "cuda:0", "-d", "cuda:99"], 2, "one device")
+
+    def test_unknown_flags(self):
+        self.assert_refused(["--quick"], 2, "--quick")
+        self.assert_refused(["fast"], 2, "fast")
+
+    def test_an_existing_table_survives_a_refusal(self):
+        with open(self.table, "w", encoding="utf-8") as file:
+            file.write("kept")
+        self.assert_one_sentence(run("tune", "-d", "host", "-o", self.table), 2, "host")
+        with open(self.table, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "kept")
+
+
+class GridBarriers(ToolTest):
+    def test_are_listed(self):
+        outcome = run("list")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        lines = outcome.out.split("\n")
+        for name in GRID_BARRIERS:
+            self.assertIn(name, lines)
+
+    def test_are_listed_as_json_with_title_devices_and_axes(self):
+        outcome = run("list", "--json")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        experiments = {one["name"]: one for one in json.loads(outcome.out)["experiments"]}
+        for name in GRID_BARRIERS:
+            with self.subTest(name):
+                self.assertIn(name, experiments)
+                self.assertNotEqual(experiments[name]["title"], "")
+                self.assertEqual(experiments[name]["devices"], ["cuda"])
+                self.assertTrue(experiments[name]["axes"])
+
+    def test_do_not_run_on_the_host(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in GRID_BARRIERS:
+                with self.subTest(name):
+                    outcome = run("run", name, "-d", "host", "--json", os.path.join(folder, "x.json"))
+                    self.assert_one_sentence(outcome, 2, name, "host")
+            self.assertEqual(os.listdir(folder), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

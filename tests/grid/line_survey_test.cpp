@@ -1,0 +1,336 @@
+#include <gpusync/grid/line_survey.hpp>
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpusync::grid {
+namespace {
+
+using sides = std::vector<unsigned char>;
+
+/// A made-up L2 cache. A round trip takes `near` cycles and what is added for its processor, its line, its slice and
+/// the way to the far side; then there is noise.
+struct cache {
+  static constexpr unsigned char unseen = 2;
+
+  sides processors;  ///< 0, 1 or `unseen`
+  sides lines;
+  std::vector<uint32_t> slice_of = {};  ///< each line's slice; without, there are none
+  std::vector<float> line_cycles = {};  ///< of each line; without, random ones
+  float near = 250;
+  float surcharge = 150;
+  float most_processor_cycles = 20;
+  float most_line_cycles = 20;
+  float most_slice_cycles = 0;  ///< for each pair of a slice and a processor
+  float noise = 3;
+  unsigned seed = 1;
+
+  uint32_t processor_count() const { return static_cast<uint32_t>(processors.size()); }
+  uint32_t line_count() const { return static_cast<uint32_t>(lines.size()); }
+
+  std::vector<float> round_trips() const {
+    std::mt19937 random(seed);
+    const auto up_to = [&random](float most) { return std::uniform_real_distribution<float>(0, most + 1e-9f)(random); };
+    std::vector<float> of_processor(processors.size()), of_line = line_cycles;
+    for (float& cycles : of_processor) cycles = up_to(most_processor_cycles);
+    if (of_line.empty()) {
+      for (size_t l = 0; l < lines.size(); ++l) of_line.push_back(up_to(most_line_cycles));
+    }
+    const size_t slices = slice_of.empty() ? 0 : *std::max_element(slice_of.begin(), slice_of.end()) + size_t{1};
+    std::vector<float> of_slice(slices * processors.size());
+    for (float& cycles : of_slice) cycles = up_to(most_slice_cycles);
+    std::vector<float> all;
+    for (size_t p = 0; p < processors.size(); ++p) {
+      for (size_t l = 0; l < lines.size(); ++l) {
+        const float way = processors[p] == lines[l] ? 0 : surcharge;
+        const float slice = slices == 0 ? 0 : of_slice[slice_of[l] * processors.size() + p];
+        const float cycles = near + of_processor[p] + of_line[l] + slice + way + up_to(noise);
+        all.push_back(processors[p] == unseen ? 0 : cycles);
+      }
+    }
+    return all;
+  }
+
+  line_survey survey() const { return line_survey(round_trips(), processor_count(), line_count()); }
+
+  /// What a survey should say: side 0 is that of the first processor seen, processors that were not seen are on it.
+  sides expected_sides() const {
+    sides expected;
+    for (const unsigned char side : processors) expected.push_back(side == unseen ? 0 : side ^ first());
+    return expected;
+  }
+  sides expected_homes() const {
+    sides expected;
+    for (const unsigned char side : lines) expected.push_back(side ^ first());
+    return expected;
+  }
+
+ private:
+  unsigned char first() const {
+    return *std::find_if(processors.begin(), processors.end(), [](unsigned char side) { return side != unseen; });
+  }
+};
+
+/// `count` sides: the pattern over and over. '-' is a processor that is not seen.
+sides repeated(const std::string& pattern, size_t count) {
+  sides made;
+  for (size_t i = 0; i < count; ++i) {
+    const char c = pattern[i % pattern.size()];
+    made.push_back(c == '-' ? cache::unseen : static_cast<unsigned char>(c - '0'));
+  }
+  return made;
+}
+
+void expect_found(const cache& made, const std::string& what) {
+  SCOPED_TRACE(what);
+  const line_survey survey = made.survey();
+  ASSERT_TRUE(survey.has_sides());
+  EXPECT_EQ(survey.sides(), made.expected_sides());
+  EXPECT_EQ(survey.homes(), made.expected_homes());
+  EXPECT_LT(survey.near(), survey.far());
+}
+
+bool never(uint32_t, uint32_t) {
+  return false;
+}
+bool always(uint32_t, uint32_t) {
+  return true;
+}
+
+/// Line l is on side l % 2; within a side, each line costs `step` cycles more than the one before, which puts each into
+/// a slice of its own.
+cache graded(uint32_t lines, float step = 10) {
+  cache made{repeated("01", 16), repeated("01", lines)};
+  for (uint32_t l = 0; l < lines; ++l) made.line_cycles.push_back(static_cast<float>(l / 2) * step);
+  made.noise = 0;
+  made.surcharge = 400;
+  return made;
+}
+
+TEST(LineSurvey, FindsTwoSidesUnderNoiseAndOffsetsOfProcessorsAndLines) {
+  expect_found({repeated("01", 132), repeated("01", 256)}, "in turn");
+  expect_found({repeated("10", 132), repeated("01", 256)}, "side 0 is that of the first processor");
+  expect_found({repeated("0011111100000011", 132), repeated("0110100110010110", 256)}, "shuffled, as on an H200");
+  expect_found({repeated("00111", 132), repeated("0001", 256)}, "unequal sides");
+  expect_found({repeated("01111", 130), repeated("11110", 250)}, "a fifth against the rest");
+  expect_found({repeated("0011", 4), repeated("01", 8)}, "four processors");
+}
+
+TEST(LineSurvey, IsNotMisledByOffsetsLargerThanTheSurcharge) {
+  cache lines{repeated("01101", 132), repeated("0110100", 256)};
+  lines.most_line_cycles = 300;
+  expect_found(lines, "of lines");
+  cache processors{repeated("01101", 132), repeated("0110100", 256)};
+  processors.most_processor_cycles = 300;
+  expect_found(processors, "of processors");
+}
+
+TEST(LineSurvey, TakesProcessorsThatWereNotSeenForNone) {
+  for (const char* pattern : {"01-", "--0011", "1--0-", "-0011111100000011"}) {
+    cache made{repeated(pattern, 512), repeated("01101", 64)};
+    expect_found(made, pattern);
+    const line_survey survey = made.survey();
+    const auto of = [&](unsigned char side) {
+      return static_cast<size_t>(std::count(made.processors.begin(), made.processors.end(), side));
+    };
+    EXPECT_EQ(survey.processors(), of(0) + of(1)) << pattern;
+    EXPECT_EQ(survey.processors_on(0) + survey.processors_on(1), survey.processors()) << pattern;
+    EXPECT_EQ(std::min(survey.processors_on(0), survey.processors_on(1)), std::min(of(0), of(1))) << pattern;
+  }
+}
+
+TEST(LineSurvey, NearAndFarAreTheAveragesOfTheRoundTrips) {
+  const cache made{repeated("0-011", 60), repeated("0110", 64)};
+  const std::vector<float> round_trips = made.round_trips();
+  double sum[2] = {0, 0};
+  size_t pairs[2] = {0, 0};
+  for (size_t p = 0; p < made.processors.size(); ++p) {
+    if (made.processors[p] == cache::unseen) continue;
+    for (size_t l = 0; l < made.lines.size(); ++l) {
+      const size_t far = made.processors[p] == made.lines[l] ? 0 : 1;
+      sum[far] += round_trips[p * made.lines.size() + l];
+      ++pairs[far];
+    }
+  }
+  const line_survey survey = made.survey();
+  EXPECT_NEAR(survey.near(), sum[0] / static_cast<double>(pairs[0]), 1e-6);
+  EXPECT_NEAR(survey.far(), sum[1] / static_cast<double>(pairs[1]), 1e-6);
+}
+
+TEST(LineSurvey, WithoutTwoSidesSaysSoAndPicksNothing) {
+  cache flat{repeated("01", 132), repeated("01", 64)};
+  flat.surcharge = 0;
+  cache small = flat;
+  small.surcharge = 20;
+  cache handful{repeated("0", 132), repeated("01", 64)};
+  for (size_t p = 0; p < 10; ++p) handful.processors[p * 13] = 1;
+  const cache one_side_of_lines{repeated("01", 132), repeated("0", 64)};
+  const cache three{repeated("01-", 4), repeated("01", 64)};
+  const cache nobody{repeated("-", 8), repeated("01", 64)};
+  const std::vector<std::pair<cache, std::string>> all = {{flat, "no surcharge"},
+                                                          {small, "a surcharge below what can be told from noise"},
+                                                          {handful, "a few odd processors"},
+                                                          {one_side_of_lines, "all lines on one side"},
+                                                          {three, "too few processors"},
+                                                          {nobody, "nothing was seen"}};
+  for (const auto& [made, what] : all) {
+    SCOPED_TRACE(what);
+    const line_survey survey(made.round_trips(), made.processor_count(), made.line_count());
+    EXPECT_FALSE(survey.has_sides());
+    EXPECT_EQ(survey.sides(), sides(made.processors.size(), 0));
+    EXPECT_EQ(survey.homes(), sides(made.lines.size(), 0));
+    EXPECT_TRUE(survey.pick(1, std::vector<bool>(made.lines.size(), true), never).empty());
+  }
+  EXPECT_FALSE(line_survey().has_sides());
+  EXPECT_TRUE(line_survey().pick(1, {}, never).empty());
+}
+
+TEST(LineSurvey, PicksTheCheapestLinesOfEachSideFirst) {
+  cache made = graded(32);
+  EXPECT_EQ(made.survey().pick(3, std::vector<bool>(32, true), never), (std::vector<uint32_t>{0, 2, 4, 1, 3, 5}));
+  std::reverse(made.line_cycles.begin(), made.line_cycles.end());
+  EXPECT_EQ(made.survey().pick(2, std::vector<bool>(32, true), never), (std::vector<uint32_t>{30, 28, 31, 29}));
+}
+
+TEST(LineSurvey, PicksOnlyFreeLinesAndNoneIfThereAreTooFew) {
+  const line_survey survey = graded(16).survey();
+  std::vector<bool> free(16, true);
+  free[0] = free[3] = false;
+  EXPECT_EQ(survey.pick(2, free, never), (std::vector<uint32_t>{2, 4, 1, 5}));
+  EXPECT_EQ(survey.pick(7, free, never).size(), 14u);
+  EXPECT_TRUE(survey.pick(8, free, never).empty()) << "each side has 7";
+  std::fill(free.begin(), free.end(), false);
+  for (uint32_t l = 0; l < 16; l += 2) free[l] = true;
+  EXPECT_TRUE(survey.pick(1, free, never).empty()) << "one side is taken";
+}
+
+TEST(LineSurvey, PicksLinesThatDoNotConflictWhereItCan) {
+  const line_survey survey = graded(32).survey();
+  const auto mirrored = [](uint32_t a, uint32_t b) { return a / 2 == b / 2; };
+  const std::vector<uint32_t> picked = survey.pick(4, std::vector<bool>(32, true), mirrored);
+  ASSERT_EQ(picked.size(), 8u);
+  for (size_t i = 0; i < 4; ++i) {
+    for (size_t j = 4; j < 8; ++j) EXPECT_FALSE(mirrored(picked[i], picked[j])) << picked[i] << " and " << picked[j];
+  }
+  EXPECT_EQ(picked[0], 0u);
+  EXPECT_EQ(picked[4], 3u) << "the cheapest that does not conflict with line 0";
+}
+
+TEST(LineSurvey, FallsBackToTheCheapestWhereEverythingConflicts) {
+  EXPECT_EQ(graded(32).survey().pick(2, std::vector<bool>(32, true), always), (std::vector<uint32_t>{0, 2, 1, 3}));
+}
+
+TEST(LineSurvey, AsksForConflictsOfTheTwoSidesOnlyAndNotForEver) {
+  const line_survey survey = graded(128, 5).survey();
+  size_t questions = 0;
+  const auto refuses = [&](uint32_t a, uint32_t b) {
+    EXPECT_NE(a % 2, b % 2) << a << " and " << b << " are on the same side";
+    ++questions;
+    return true;
+  };
+  EXPECT_EQ(survey.pick(8, std::vector<bool>(128, true), refuses).size(), 16u);
+  EXPECT_LE(questions, 16u * 24u) << "each takes milliseconds on a device";
+}
+
+TEST(LineSurvey, PicksFromDifferentSlicesWhereItCan) {
+  // Slices of four lines, and of the two sides in turn; those of low numbers are the cheapest.
+  cache made{repeated("0011", 64), {}};
+  for (uint32_t l = 0; l < 64; ++l) {
+    made.slice_of.push_back(l / 4);
+    made.lines.push_back(l / 4 % 2);
+    made.line_cycles.push_back(static_cast<float>(l / 4) * 3);
+  }
+  made.most_slice_cycles = 24;
+  made.noise = 1;
+  const line_survey survey = made.survey();
+  ASSERT_TRUE(survey.has_sides());
+  for (uint32_t per_side = 1; per_side <= 8; ++per_side) {
+    const std::vector<uint32_t> picked = survey.pick(per_side, std::vector<bool>(64, true), never);
+    ASSERT_EQ(picked.size(), 2 * per_side);
+    std::set<uint32_t> slices;
+    for (const uint32_t line : picked) slices.insert(line / 4);
+    EXPECT_EQ(slices.size(), picked.size()) << per_side << " lines of each side, from 8 slices";
+  }
+  const std::vector<uint32_t> all = survey.pick(32, std::vector<bool>(64, true), never);
+  EXPECT_EQ(std::set<uint32_t>(all.begin(), all.end()).size(), 64u) << "with fewer slices than lines, every line once";
+}
+
+/// `count` sides, at least a fifth on each, in any order.
+rc::Gen<sides> any_sides(size_t count) {
+  return rc::gen::exec([count] {
+    const size_t fifth = (count + 4) / 5;
+    const size_t ones = *rc::gen::inRange<size_t>(fifth, count - fifth + 1);
+    sides made(count, 0);
+    std::fill(made.begin(), made.begin() + static_cast<long>(ones), static_cast<unsigned char>(1));
+    for (size_t i = count; i > 1; --i) std::swap(made[i - 1], made[*rc::gen::inRange<size_t>(0, i)]);
+    return made;
+  });
+}
+
+cache any_cache() {
+  cache made;
+  made.processors = *any_sides(*rc::gen::inRange<size_t>(4, 40));
+  made.lines = *any_sides(*rc::gen::inRange<size_t>(4, 40));
+  const auto absent = *rc::gen::inRange<size_t>(0, 10);
+  for (size_t i = 0; i < absent; ++i) {
+    const auto where = *rc::gen::inRange<size_t>(0, made.processors.size() + 1);
+    made.processors.insert(made.processors.begin() + static_cast<long>(where), cache::unseen);
+  }
+  made.near = static_cast<float>(*rc::gen::inRange(100, 600));
+  made.surcharge = made.near * 0.5f + 50;
+  made.seed = *rc::gen::arbitrary<unsigned>();
+  return made;
+}
+
+RC_GTEST_PROP(LineSurvey, FindsAnySidesExactly, ())
+{
+  const cache made = any_cache();
+  const line_survey survey = made.survey();
+  RC_ASSERT(survey.has_sides());
+  RC_ASSERT(survey.sides() == made.expected_sides());
+  RC_ASSERT(survey.homes() == made.expected_homes());
+  RC_ASSERT(survey.near() < survey.far());
+}
+
+RC_GTEST_PROP(LineSurvey, FindsNoSidesWhereThereAreNone, ())
+{
+  cache made = any_cache();
+  made.surcharge = 0;
+  made.near = 300;
+  RC_ASSERT(!made.survey().has_sides());
+}
+
+RC_GTEST_PROP(LineSurvey, PicksDistinctFreeLinesOfEachSide, ())
+{
+  const cache made = any_cache();
+  const line_survey survey = made.survey();
+  const auto per_side = *rc::gen::inRange<uint32_t>(1, 9);
+  const auto free = *rc::gen::container<std::vector<bool>>(made.lines.size(), rc::gen::arbitrary<bool>());
+  const auto modulus = *rc::gen::inRange<uint32_t>(1, 8);
+  const std::vector<uint32_t> picked =
+      survey.pick(per_side, free, [modulus](uint32_t a, uint32_t b) { return a % modulus == b % modulus; });
+  size_t available[2] = {0, 0};
+  for (size_t l = 0; l < free.size(); ++l) available[survey.homes()[l]] += free[l] ? 1 : 0;
+  if (std::min(available[0], available[1]) < per_side) {
+    RC_ASSERT(picked.empty());
+    return;
+  }
+  RC_ASSERT(picked.size() == 2 * per_side);
+  RC_ASSERT(std::set<uint32_t>(picked.begin(), picked.end()).size() == picked.size());
+  for (size_t i = 0; i < picked.size(); ++i) {
+    RC_ASSERT(free[picked[i]]);
+    RC_ASSERT(survey.homes()[picked[i]] == (i < per_side ? 0 : 1));
+  }
+}
+
+}  // namespace
+}  // namespace gpusync::grid
