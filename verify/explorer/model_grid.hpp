@@ -57,8 +57,8 @@ class model_grid {
 
   void sync_block() const { (void)sync_block_or(false); }
   bool sync_block_or(bool value) const { return explorer::active().meet_block(value); }
-  void prepare_telling() const {}
-  bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
+  uint32_t prepare_telling() const { return 1; }
+  bool sync_block_telling(bool value, uint32_t, uint32_t) const { return sync_block_or(value); }
 
   uint32_t processor() const { return block(); }
   template <class T>

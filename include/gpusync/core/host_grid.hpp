@@ -90,9 +90,9 @@ class host_grid {
   void sync_block() const { (void)sync_block_or(false); }
   bool sync_block_or(bool value) const { return place_->barrier->arrive_and_wait(value, *place_->launch); }
 
-  void prepare_telling() const {}
-  /// sync_block_or(); `key` serves grids that must tell several barriers' answers apart.
-  bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
+  uint32_t prepare_telling() const { return 1; }
+  /// sync_block_or(); the rest serves grids that must tell several barriers' answers apart.
+  bool sync_block_telling(bool value, uint32_t, uint32_t) const { return sync_block_or(value); }
 
   /// Stands for the number of the processor that runs this block.
   uint32_t processor() const { return place_->block; }

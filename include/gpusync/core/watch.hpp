@@ -12,9 +12,10 @@ class watch {
  public:
   static constexpr bool bounded = Deadline::bounded;
 
-  /// `rank` and `stamp`: what to note in `roll` should the wait turn out long.
-  GPUSYNC_HD watch(Deadline limit, const roll_call& roll, uint32_t rank, uint32_t stamp)
-      : limit_(limit), roll_(&roll), rank_(rank), stamp_(stamp) {}
+  /// `rank` and `stamp`: what to note in `roll` should the wait turn out long. `telling`: what the grid's
+  /// prepare_telling() gave, if there is a deadline.
+  GPUSYNC_HD watch(Deadline limit, const roll_call& roll, uint32_t rank, uint32_t stamp, uint32_t telling = 0)
+      : limit_(limit), roll_(&roll), rank_(rank), stamp_(stamp), telling_(telling) {}
 
   /// After `polls` failed polls, a multiple of Grid::polls_per_look: whether to give up. The clock is read every
   /// Grid::polls_per_clock_read polls, and only if there is a deadline.
@@ -29,11 +30,15 @@ class watch {
   /// A number that tells this barrier from the others of a kernel; not 0.
   GPUSYNC_HD uint32_t key() const { return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(roll_->claimed)) | 1u; }
 
+  /// What sync_block_telling() is to be given.
+  GPUSYNC_HD uint32_t telling() const { return telling_; }
+
  private:
   Deadline limit_;
   const roll_call* roll_;
   uint32_t rank_;
   uint32_t stamp_;
+  uint32_t telling_;
 };
 
 /// The end of a wait: the threads of the block meet, and if there is a deadline all learn whether one of them gave up.
@@ -41,7 +46,7 @@ GPUSYNC_TEMPLATE_TEXT
 template <class Grid, class Watch>
 GPUSYNC_HD inline wait_status meet(Grid grid, wait_status mine, const Watch& watch) {
   if constexpr (Watch::bounded) {
-    const bool late = grid.sync_block_telling(mine == wait_status::timed_out, watch.key());
+    const bool late = grid.sync_block_telling(mine == wait_status::timed_out, watch.key(), watch.telling());
     return late ? wait_status::timed_out : wait_status::completed;
   } else {
     grid.sync_block();

@@ -145,6 +145,12 @@ class basic_grid_barrier {
     return Algorithm::join(Grid::current(), words, who);
   }
 
+  /// Out of line for the same reason.
+  GPUSYNC_TEXT GPUSYNC_COLD static void report(roll_call roll, const Members& who, uint32_t stamp, uint32_t next,
+                                               uint32_t phase) {
+    roll.report_missing(Grid::current(), who, stamp, next, phase);
+  }
+
   GPUSYNC_TEXT void join(Grid grid) {
     if (joined_) return;
     state_ = joined(words_, who_.of(grid));
@@ -171,7 +177,7 @@ class basic_grid_barrier {
   template <bool JustArrived, class Deadline>
   GPUSYNC_HD wait_status wait_until_passed(arrival_token& token, Deadline limit) {
     Grid grid = Grid::current();
-    watch<Deadline> watching(limit, roll_, who_.place(grid), Algorithm::stamp(token.value_));
+    watch<Deadline> watching(limit, roll_, who_.place(grid), Algorithm::stamp(token.value_), telling_);
     wait_status status;
     if constexpr (JustArrived && detail::has_fused_form<Algorithm>::value) {
       status =
@@ -190,14 +196,12 @@ class basic_grid_barrier {
   GPUSYNC_HD wait_status wait_bounded(arrival_token& token, timeout span) {
     if constexpr (Algorithm::bounded) {
       Grid grid = Grid::current();
-      if (!telling_) grid.prepare_telling();
-      telling_ = true;
+      if (telling_ == 0) telling_ = grid.prepare_telling();
       const uint32_t stamp = Algorithm::stamp(token.value_);
       const uint32_t next = Algorithm::next_stamp(token.value_);
       const wait_status status = wait_until_passed<JustArrived>(token, deadline(span));
-      if (status == wait_status::timed_out && grid.thread() == 0) {
-        roll_.report_missing(grid, who_, stamp, next, token.phase_);
-      }
+      // Every thread calls; the first of the launch reports. To ask here for thread 0 would cost all waits.
+      if (status == wait_status::timed_out) report(roll_, who_, stamp, next, token.phase_);
       return status;
     } else {
       static_assert(detail::always_false<Grid> || Algorithm::bounded,
@@ -212,7 +216,7 @@ class basic_grid_barrier {
   typename Algorithm::state state_{};
   uint32_t phase_ = 0;
   bool joined_ = false;
-  bool telling_ = false;
+  uint32_t telling_ = 0;  ///< what the grid needs to tell a block of a timed-out wait; 0: not asked for yet
 };
 
 }  // namespace gpusync
