@@ -142,6 +142,7 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
                                best.cost.stores, in_words(best.plan)));
       tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};
       evidence += compare(*workload, one, best, request);
+      if (interrupted()) throw stop_tuning();
     }
   } catch (const stop_tuning&) {
     say(console, "Interrupted: nothing was written, for a table must be whole.");

@@ -151,11 +151,6 @@ __global__ void shrinks(basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks
   }
 }
 
-template <class Algorithm, class = void>
-struct joins_parts : std::true_type {};
-template <class Algorithm>
-struct joins_parts<Algorithm, std::enable_if_t<Algorithm::whole_grid_only>> : std::false_type {};
-
 template <class Algorithm>
 class CudaBarrier : public test::CudaTest {
  protected:
@@ -254,7 +249,7 @@ TYPED_TEST(CudaBarrier, ServesTwoKernelsAtOnceWithAStorageEach) {
 }
 
 TYPED_TEST(CudaBarrier, JoinsDisjointPartsOfAGridAtOnce) {
-  if constexpr (joins_parts<TypeParam>::value) {
+  if constexpr (!grid::is_whole_grid_only<TypeParam>::value) {
     const uint32_t blocks = 2 * this->sms();
     const block_range parts[3] = {{0, 7}, {7, blocks / 2}, {7 + blocks / 2, blocks - 7 - blocks / 2}};
     cuda_barrier_storage<TypeParam> storages[3] = {
@@ -277,7 +272,7 @@ TYPED_TEST(CudaBarrier, JoinsDisjointPartsOfAGridAtOnce) {
 }
 
 TYPED_TEST(CudaBarrier, LetsBlocksLeaveEarlyAndTakesThemBackInTheNextLaunch) {
-  if constexpr (joins_parts<TypeParam>::value && orders_data(TypeParam::order)) {
+  if constexpr (!grid::is_whole_grid_only<TypeParam>::value && orders_data(TypeParam::order)) {
     const uint32_t blocks = this->sms() + 3;
     cuda_barrier_storage<TypeParam> storage(this->device(), blocks);
     std::vector<uint32_t> leaves(blocks, 0);

@@ -401,6 +401,29 @@ TYPED_TEST(HostBarrier, RefusesAGridLargerThanItsStorage) {
                invalid_argument);
 }
 
+TYPED_TEST(HostBarrier, RefusesABlockThatIsNotAMember) {
+  typename TestFixture::storage memory(2);
+  EXPECT_THROW(launch(
+                   host_device{}, {4, 1},
+                   [](typename TestFixture::part_barrier b) {
+                     const uint32_t block = host_grid::current().block();
+                     if (block != 1) b.sync();
+                   },
+                   memory.barrier(block_range{2, 2})),
+               invalid_argument);
+}
+
+TYPED_TEST(HostBarrier, RefusesTwoPartsThatShareAStorage) {
+  using part = typename TestFixture::part_barrier;
+  typename TestFixture::storage memory(4), other(4);
+  const auto nothing = [](part, part) {};
+  const auto start = [&](part a, part b) { launch(host_device{}, {4, 1}, nothing, a, b); };
+  EXPECT_THROW(start(memory.barrier(block_range{0, 2}), memory.barrier(block_range{2, 2})), invalid_argument);
+  EXPECT_THROW(start(memory.barrier(block_range{0, 2}), memory.barrier(block_range{0, 3})), invalid_argument);
+  EXPECT_NO_THROW(start(memory.barrier(block_range{0, 2}), other.barrier(block_range{2, 2})));
+  EXPECT_NO_THROW(start(memory.barrier(block_range{0, 2}), memory.barrier(block_range{0, 2})));
+}
+
 TYPED_TEST(HostBarrier, RefusesAStorageForNoBlocksOrTooMany) {
   EXPECT_THROW(typename TestFixture::storage(0), invalid_argument);
   EXPECT_THROW(typename TestFixture::storage(TypeParam::max_blocks + 1), invalid_argument);

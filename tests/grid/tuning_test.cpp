@@ -192,6 +192,39 @@ TEST(BarrierTuning, RefusesTablesThatAreEmptyOrHaveNoOrTooManyRules) {
             std::string::npos);
 }
 
+TEST(BarrierTuning, RefusesAStreamThatCannotBeRead) {
+  std::istringstream stream("gpusync-tuning 1\nrule any any 1 1 1 0 0\n");
+  stream.setstate(std::ios::failbit);
+  try {
+    barrier_tuning::read(stream, "my.table");
+    FAIL() << "it was not refused";
+  } catch (const invalid_argument& wrong) {
+    EXPECT_STREQ(wrong.what(), "my.table could not be read.");
+  }
+}
+
+TEST(BarrierTuning, CheckRefusesRulesThatNoTextCouldHave) {
+  const auto wrong_with = [](const barrier_tuning& tuning) -> std::string {
+    try {
+      tuning.check();
+    } catch (const invalid_argument& wrong) {
+      return wrong.what();
+    }
+    return "";
+  };
+  barrier_tuning tuning = barrier_tuning::generic();
+  EXPECT_EQ(wrong_with(tuning), "");
+  tuning.rules.rules[1].plan.copies = 3;
+  EXPECT_NE(wrong_with(tuning).find("Rule 2 "), std::string::npos) << wrong_with(tuning);
+  EXPECT_NE(wrong_with(tuning).find("3 copies"), std::string::npos) << wrong_with(tuning);
+  tuning.rules.count = 1;
+  EXPECT_EQ(wrong_with(tuning), "") << "rules beyond the count do not matter";
+  for (const uint32_t count : {0u, counter_rules::most + 1}) {
+    tuning.rules.count = count;
+    EXPECT_NE(wrong_with(tuning).find("this one has " + std::to_string(count)), std::string::npos);
+  }
+}
+
 RC_GTEST_PROP(BarrierTuning, AnyTextIsReadOrRefusedInWords, (const std::string& noise))
 {
   const std::string good = written(barrier_tuning::generic());

@@ -1,6 +1,8 @@
 // What a kernel sees when the explorer runs it: the memory and the grid that the barriers' text is instantiated with.
 #pragma once
 
+#include <cstdlib>
+
 #include "explorer/explorer.hpp"
 
 namespace gpusync::verify {
@@ -66,6 +68,7 @@ class model_grid {
     return pointer;
   }
   void delay(uint32_t) const {}
+  [[noreturn]] void refuse_outsider(uint32_t) const { std::abort(); }
   uint64_t now() const { return 0; }
   void pause() const { explorer::active().pause(); }
 };

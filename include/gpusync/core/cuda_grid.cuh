@@ -92,6 +92,9 @@ struct cuda_grid {
     return cycles;
   }
 
+  /// For a block that calls a barrier of which it is no member: traps, so that the launch fails.
+  __device__ __forceinline__ void refuse_outsider(uint32_t) const { __trap(); }
+
   /// Nanoseconds of the device's global timer (32 ns ticks on H200, 1 us on some others).
   __device__ __forceinline__ uint64_t now() const {
     uint64_t nanoseconds;

@@ -3,8 +3,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 
+#include <gpusync/core/error.hpp>
 #include <gpusync/core/host_memory.hpp>
 
 namespace gpusync {
@@ -100,6 +102,12 @@ class host_grid {
   uint32_t pinned(uint32_t value) const { return value; }
   /// For multiprocessors, whose polls cost others time; nothing here.
   void delay(uint32_t) const {}
+
+  /// For a block that calls a barrier of `members` blocks of which it is none: the launch throws.
+  [[noreturn]] void refuse_outsider(uint32_t members) const {
+    throw invalid_argument("Block " + std::to_string(block()) + " called a barrier of " + std::to_string(members) +
+                           " blocks that does not join it.");
+  }
 
   /// Nanoseconds of the steady clock.
   uint64_t now() const {

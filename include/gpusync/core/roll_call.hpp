@@ -34,20 +34,20 @@ struct timeout_report {
 /// overlooked if exactly that many phases lie between.
 struct roll_call {
   uint32_t* claimed = nullptr;  ///< 0 until the first block that times out sets it
-  uint32_t* arrived = nullptr;  ///< by rank: the stamp of the last arrival that was noted
+  uint32_t* arrived = nullptr;  ///< by place: the stamp of the last arrival that was noted
   timeout_report* report = nullptr;
 
-  /// Notes that the member with rank `rank` has arrived in the phase stamped `stamp` (never 0).
+  /// Notes that the member at `place` has arrived in the phase stamped `stamp` (never 0).
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
-  GPUSYNC_HD void mark(Grid grid, uint32_t rank, uint32_t stamp) const {
-    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.rarely_used(arrived) + rank, stamp);
+  GPUSYNC_HD void mark(Grid grid, uint32_t place, uint32_t stamp) const {
+    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.rarely_used(arrived) + place, stamp);
   }
 
-  /// Called by one thread of a block whose wait timed out in the phase stamped `stamp`, the launch's `phase`-th: the
-  /// first such block writes the report. A member that has gone on to the next phase, stamped `next_stamp`, is not
-  /// missing: the last one came while the report was written. Nobody can be further, for the reporter has not arrived
-  /// there. Members: which blocks take part, see grid/members.hpp. Effects on others: none.
+  /// Called by every thread of a block whose wait timed out in the phase stamped `stamp`, the launch's `phase`-th: the
+  /// first thread of the launch that comes here writes the report. A member that has gone on to the next phase, stamped
+  /// `next_stamp`, is not missing: the last one came while the report was written. Nobody can be further, for the
+  /// reporter has not arrived there. Members: which blocks take part, see grid/members.hpp. Effects on others: none.
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid, class Members>
   GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,

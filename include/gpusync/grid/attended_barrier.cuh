@@ -50,6 +50,8 @@ template <class Barrier, int WorkDone = 1, int GoOn = 2>
 class attended_barrier {
   static_assert(WorkDone > 0 && WorkDone < 16 && GoOn > 0 && GoOn < 16 && WorkDone != GoOn,
                 "two different named barriers from 1 to 15");
+  static_assert(!grid::is_whole_grid_only<typename Barrier::algorithm>::value,
+                "cg and cluster-first are not written for any Grid: one warp cannot act for the block");
 
  public:
   static constexpr uint32_t attendant_threads = 32;

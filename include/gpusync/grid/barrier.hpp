@@ -27,8 +27,10 @@ struct has_fused_form<Algorithm, decltype(void(Algorithm::has_fused_form))> {
 ///
 /// All threads of a block call each function together, and all members pass through the same sequence of phases.
 /// Between arrive() and wait() a block may do work of its own that needs nothing from the other blocks.
-/// The number of members may differ from launch to launch, up to the storage's capacity. One storage serves one running
-/// kernel at a time; kernels that follow each other in a stream share it freely.
+/// A block that is not a member must not call it: on the host, launch() throws invalid_argument then; on a GPU the
+/// kernel traps, so that the launch fails (and with it the CUDA context) instead of corrupting the barrier. The number
+/// of members may differ from launch to launch, up to the storage's capacity. One storage serves one running kernel at
+/// a time; kernels that follow each other in a stream share it freely.
 ///
 /// Algorithm: one of namespace grid, e.g. grid::lock_based<>. Grid: cuda_grid or host_grid. Members: whole_grid,
 /// block_range (a part of the grid) or dropping_blocks (blocks may leave early).
@@ -128,6 +130,7 @@ class basic_grid_barrier {
   /// (Algorithm::waiting_forwards). Members: dropping_blocks.
   GPUSYNC_TEXT void arrive_and_drop() {
     static_assert(Members::may_drop, "only a barrier made by dropping_barrier() can be left early");
+    static_assert(grid::is_safe<Algorithm>::value, "as published in 2010, its number of members is fixed");
     static_assert(Algorithm::order != ordering::none, "nothing would order the news of the drop before the arrival");
     Grid grid = Grid::current();
     if (grid.thread() == 0) who_.drop(grid, phase_);
@@ -142,6 +145,8 @@ class basic_grid_barrier {
   /// Out of line: it would stand in the middle of every loop of phases, 4 KB of code that are jumped over each time
   /// (20 ns on H200).
   GPUSYNC_TEXT GPUSYNC_COLD static typename Algorithm::state joined(uint32_t* words, membership who) {
+    // Its arrivals would be counted as other blocks'.
+    if (who.rank >= who.count) Grid::current().refuse_outsider(who.count);
     return Algorithm::join(Grid::current(), words, who);
   }
 

@@ -23,9 +23,10 @@ template <ordering Order>
 class counter_places<placed_counters<Order>> {
  public:
   counter_places() = default;
+  /// Throws invalid_argument if the table is not valid.
   counter_places(const cuda_device& device, const barrier_tuning& tuning)
       : sm_count_(static_cast<uint32_t>(device.sm_count())),
-        rules_(tuning.rules),
+        rules_((tuning.check(), tuning.rules)),
         lease_(device, counter_table::most_lines) {}
 
   /// Completes `image`, fresh words that will stand at `words`, with places and rules, and puts the placed lines into

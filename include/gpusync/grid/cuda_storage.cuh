@@ -23,12 +23,14 @@ class cuda_barrier_storage {
  public:
   /// Throws invalid_argument if the algorithm cannot serve that many blocks, cuda_failure if memory is short.
   /// `first_phase` is where the phase counter starts (modulo its width); only tests of the wrap need another than 0.
-  /// With placed counters, the first storage of a device surveys the L2 cache, which takes some 20 ms and should find
-  /// the device idle.
+  /// With placed counters, the constructor surveys the L2 cache if no other storage of placed counters of the device is
+  /// alive. That takes some 20 ms, blocks, and should find the device idle; no kernel may be running that waits for the
+  /// calling thread.
   cuda_barrier_storage(const cuda_device& device, uint32_t blocks, uint32_t first_phase = 0)
       : cuda_barrier_storage(device, blocks, barrier_tuning::shipped_for(device.name()), first_phase) {}
 
-  /// The same with a table of one's own, such as `gpusync tune` writes. Algorithms without a choice ignore it.
+  /// The same with a table of one's own, such as `gpusync tune` writes; throws invalid_argument if it is not valid.
+  /// Algorithms without a choice ignore it.
   cuda_barrier_storage(const cuda_device& device, uint32_t blocks, const barrier_tuning& tuning,
                        uint32_t first_phase = 0)
       : capacity_(blocks), first_phase_(first_phase), layout_(grid::layout::of(Algorithm::words(blocks), blocks)) {
@@ -47,6 +49,7 @@ class cuda_barrier_storage {
 
   /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
   basic_grid_barrier<Algorithm, cuda_grid, block_range> barrier(block_range part) {
+    static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
     grid::require_capacity(part, capacity_);
     return {words(), roll(), capacity_, part};
   }
@@ -54,6 +57,7 @@ class cuda_barrier_storage {
   /// A barrier that blocks may leave early (arrive_and_drop). Launch it with gpusync::launch(), which makes all blocks
   /// members again.
   basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks> dropping_barrier() {
+    static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
     return {words(), roll(), capacity_, dropping_blocks(words() + layout_.roster, capacity_)};
   }
 

@@ -33,12 +33,14 @@ class host_barrier_storage {
 
   /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
   basic_grid_barrier<Algorithm, Grid, block_range> barrier(block_range part) {
+    static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
     grid::require_capacity(part, capacity_);
     return {words(), roll(), capacity_, part};
   }
 
   /// A barrier that blocks may leave early (arrive_and_drop).
   basic_grid_barrier<Algorithm, Grid, dropping_blocks> dropping_barrier() {
+    static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
     return {words(), roll(), capacity_, dropping_blocks(words() + layout_.roster, capacity_)};
   }
 

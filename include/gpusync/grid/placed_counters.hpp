@@ -47,8 +47,10 @@ struct placed_counters {
   /// Half of what a word can count: while adds of one phase are still under way to a copy, those of the next may come.
   static constexpr uint32_t max_blocks = phase_word::max_blocks / 2;
 
-  /// The counters at the end of the phase in which the block arrived.
-  using token = uint32_t;
+  struct token {
+    uint32_t goal;  ///< the counters at the end of the phase in which the block arrived
+    uint32_t word;  ///< the plan's word of each line: the phases of different plans have nothing to do with each other
+  };
 
   struct state {
     uint32_t* add_to;         ///< what this thread adds to, if it does
@@ -77,8 +79,8 @@ struct placed_counters {
     for (size_t i = table_words; i < placed_counters::words(1); ++i) words[i] = phase_word::start_of(phase);
   }
 
-  GPUSYNC_HD static uint32_t stamp(token goal) { return goal | 1u; }
-  GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + phase_word::one_phase); }
+  GPUSYNC_HD static uint32_t stamp(token of) { return of.goal | of.word << 1 | 1u; }
+  GPUSYNC_HD static uint32_t next_stamp(token of) { return stamp({of.goal + phase_word::one_phase, of.word}); }
 
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
@@ -129,9 +131,9 @@ struct placed_counters {
 
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t*, const state& own, token goal, Watch& watch) {
+  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t*, const state& own, token arrived, Watch& watch) {
     wait_status status = wait_status::completed;
-    if (own.part & polls) status = poll(grid, own, goal, watch);
+    if (own.part & polls) status = poll(grid, own, arrived.goal, watch);
     return meet(grid, status, watch);
   }
 
@@ -145,12 +147,12 @@ struct placed_counters {
   /// wait() right after arrive_fused().
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait_fused(Grid grid, const uint32_t*, const state& own, token goal, Watch& watch) {
+  GPUSYNC_HD static wait_status wait_fused(Grid grid, const uint32_t*, const state& own, token arrived, Watch& watch) {
     wait_status status = wait_status::completed;
     if (own.part & polls) {
       drain<Grid>(own);
       grid.delay(own.part >> first_poll_shift);
-      status = poll(grid, own, goal, watch);
+      status = poll(grid, own, arrived.goal, watch);
     }
     return meet(grid, status, watch);
   }
@@ -188,9 +190,11 @@ struct placed_counters {
       Grid::memory::template add<publishes<Order>, scope::device>(own.add_to, own.step);
       if constexpr (Drain) drain<Grid>(own);
     }
-    const token goal = own.goal;
+    // The word is taken from the address: a member of the state would need a register.
+    const token arrived{own.goal, static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) %
+                                                        counter_table::line_words)};
     own.goal += phase_word::one_phase;
-    return goal;
+    return arrived;
   }
 
   GPUSYNC_TEMPLATE_TEXT
@@ -201,7 +205,7 @@ struct placed_counters {
 
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status poll(Grid grid, const state& own, token goal, Watch& watch) {
+  GPUSYNC_HD static wait_status poll(Grid grid, const state& own, uint32_t goal, Watch& watch) {
     const wait_status status = wait_until<sees<Order>, scope::device>(
         grid, own.poll_at, [goal](uint32_t current) { return reached(current, goal); }, watch);
     after_poll<Order>(grid);

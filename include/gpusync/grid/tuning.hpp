@@ -45,6 +45,7 @@ struct barrier_tuning {
 
   /// Throws invalid_argument, naming `source` and the line, if the text is not a table.
   static barrier_tuning read(std::istream& text, const std::string& source) {
+    if (!text) throw invalid_argument(source + " could not be read.");
     barrier_tuning made;
     std::string line;
     uint32_t number = 0;
@@ -91,7 +92,25 @@ struct barrier_tuning {
     }
     if (!headed) throw invalid_argument(source + " is empty; a tuning table begins with `gpusync-tuning 1`.");
     if (made.rules.count == 0) throw invalid_argument(source + " has no rules; a tuning table needs at least one.");
+    made.check();
     return made;
+  }
+
+  /// Throws invalid_argument, naming the rule and its values, unless there are rules and their plans are valid.
+  void check() const {
+    if (rules.count == 0 || rules.count > grid::counter_rules::most) {
+      throw invalid_argument("A tuning table has 1 to " + std::to_string(grid::counter_rules::most) +
+                             " rules; this one has " + std::to_string(rules.count) + ".");
+    }
+    for (uint32_t i = 0; i < rules.count; ++i) {
+      const grid::counter_plan& plan = rules.rules[i].plan;
+      if (valid(plan)) continue;
+      throw invalid_argument("Rule " + std::to_string(i + 1) +
+                             " of a tuning table has no valid plan: " + std::to_string(plan.sub_counters) +
+                             " sub-counters, " + std::to_string(plan.copies) + " copies, " +
+                             std::to_string(plan.sides) + " sides, second warp " + std::to_string(plan.second_warp) +
+                             ", first poll after " + std::to_string(plan.first_poll) + " cycles.");
+    }
   }
 
   void write(std::ostream& text) const {

@@ -42,6 +42,33 @@ void check_argument(const launch_shape& shape, const basic_grid_barrier<Algorith
   }
 }
 
+template <class One, class Other>
+void check_pair(const One&, const Other&) {}
+
+/// Barriers of different parts of a grid must not count in the same words.
+template <class Algorithm, class Grid, class OtherGrid>
+void check_pair(const basic_grid_barrier<Algorithm, Grid, block_range>& one,
+                const basic_grid_barrier<Algorithm, OtherGrid, block_range>& other) {
+  const block_range &a = one.who(), &b = other.who();
+  if (one.report() == other.report() && (a.first != b.first || a.count != b.count)) {
+    throw invalid_argument("Two barriers of parts of the grid share one storage: give each part a storage of its own.");
+  }
+}
+
+inline void check_pairs() {}
+template <class First, class... Rest>
+void check_pairs(const First& first, const Rest&... rest) {
+  (check_pair(first, rest), ...);
+  check_pairs(rest...);
+}
+
+/// Each argument by itself, and each with each.
+template <class... Arguments>
+void check_arguments(const launch_shape& shape, const Arguments&... arguments) {
+  (check_argument(shape, arguments), ...);
+  check_pairs(arguments...);
+}
+
 template <class Argument, class Clear>
 void prepare_argument(const Argument&, Clear&&) {}
 

@@ -131,7 +131,7 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "the kernel takes another number of arguments");
   const cuda_device_scope scope(device.ordinal());
   detail::check_shape(device, shape);
-  (detail::check_argument(shape, arguments), ...);
+  detail::check_arguments(shape, arguments...);
   const void* function = reinterpret_cast<const void*>(kernel);
   const cudaFuncAttributes attributes = detail::attributes_of(function);
   detail::allow_shared(function, attributes, shape);

@@ -158,7 +158,7 @@ inline void require_co_resident(const host_device& device, const launch_shape& s
 template <class Kernel, class... Arguments>
 void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
   require_co_resident(device, shape);
-  (detail::check_argument(shape, arguments), ...);
+  detail::check_arguments(shape, arguments...);
   (detail::prepare_argument(arguments,
                             [](uint32_t* words, uint32_t count) { std::memset(words, 0, count * sizeof(uint32_t)); }),
    ...);

@@ -88,7 +88,7 @@ class barrier_program : public stress_program {
   using whole_barrier = basic_grid_barrier<Algorithm, cuda_grid>;
   using part_barrier = basic_grid_barrier<Algorithm, cuda_grid, block_range>;
   using dropping_barrier = basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks>;
-  static constexpr bool divisible = !whole_grid_only<Algorithm>::value;
+  static constexpr bool divisible = !grid::is_whole_grid_only<Algorithm>::value;
 
   template <class Barrier>
   void start_on(const stress_task& task, Barrier one, Barrier two, Barrier three) {

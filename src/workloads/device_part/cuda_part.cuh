@@ -65,13 +65,6 @@ Pointer with_ordered_barrier(const std::string& name, Make&& make) {
   return made;
 }
 
-/// Whether an algorithm joins nothing but whole grids.
-template <class Algorithm, class = void>
-struct whole_grid_only : std::false_type {};
-template <class Algorithm>
-struct whole_grid_only<Algorithm, std::void_t<decltype(Algorithm::whole_grid_only)>>
-    : std::bool_constant<Algorithm::whole_grid_only> {};
-
 /// Where blocks leave words for each other: two halves of one word per thread, used in turn, so that one barrier a step
 /// is enough; and a count of those found wrong.
 struct exchange {

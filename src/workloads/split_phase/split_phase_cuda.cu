@@ -233,7 +233,7 @@ class cuda_split_workload : public step_workload {
         method.title = method.name + " with work between arrival and wait";
         method.needs_co_residency = true;
         all.push_back(method);
-        if (whole_grid_only<algorithm_type>::value) return;
+        if (grid::is_whole_grid_only<algorithm_type>::value) return;
         method.name += attendant_suffix;
         method.title += ", attended by a warp of its own";
         all.push_back(method);
@@ -255,7 +255,7 @@ class cuda_split_workload : public step_workload {
     return with_ordered_barrier<pointer>(method.name.substr(0, suffix), [&](auto algorithm) -> pointer {
       using algorithm_type = decltype(algorithm);
       if (!attended) return std::make_unique<barrier_program<algorithm_type, false>>(where_, shape, links);
-      if constexpr (whole_grid_only<algorithm_type>::value) {
+      if constexpr (grid::is_whole_grid_only<algorithm_type>::value) {
         throw invalid_argument("A warp alone cannot attend this barrier: its text is for whole blocks.");
       } else {
         return std::make_unique<barrier_program<algorithm_type, true>>(where_, shape, links);
