@@ -17,7 +17,7 @@ class barrier_cost : public experiment {
   std::string title() const override {
     return "what one step boundary costs, by every way to wait that the device has";
   }
-  std::vector<std::string> items() const override { return {"F1", "F2", "F4", "F11", "F12", "S1"}; }
+  std::vector<std::string> items() const override { return {"F1", "F2", "F3", "F4", "F5", "F11", "F12", "S1"}; }
   std::vector<device_kind> devices() const override {
     return {device_kind::cuda, device_kind::opencl, device_kind::host};
   }
