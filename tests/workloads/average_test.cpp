@@ -78,13 +78,17 @@ TEST(AverageCheck, FailsABarrierThatJoinsNeighboursOnly) {
   std::vector<float> values = result.first_values();
   uint32_t at[blocks] = {};
   uint32_t wrong = 0;
-  while (at[blocks - 1] < average_period) {
-    for (uint32_t block = 0; block < blocks; ++block) {
-      const bool last = block + 1 == blocks;
-      while (at[block] < average_period && (last || at[block] <= at[block + 1])) {
-        const auto place = average_place::at(blocks, block, 1, 0, true);
-        wrong += average_step({values.data(), nullptr}, place, at[block]++, true);
-        if (last) break;
+  const auto take_step = [&](uint32_t block) {
+    const auto place = average_place::at(blocks, block, 1, 0, true);
+    wrong += average_step({values.data(), nullptr}, place, at[block]++, true);
+  };
+  for (; at[blocks - 1] < average_period; take_step(blocks - 1)) {
+    for (bool moved = true; moved;) {  // all others go as far ahead as their next ones let them
+      moved = false;
+      for (uint32_t block = 0; block + 1 < blocks; ++block) {
+        if (at[block] > at[block + 1] || at[block] == average_period) continue;
+        take_step(block);
+        moved = true;
       }
     }
   }
