@@ -1,7 +1,5 @@
 // Experiment grid-barriers: every grid barrier beside NVIDIA's own and beside graph boundaries, shape by shape, and how
 // many times as long each takes.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "experiments/experiment.hpp"
@@ -19,13 +17,13 @@ class grid_barriers : public experiment {
   std::vector<std::string> items() const override { return {}; }
   std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
   std::vector<axis> axes() const override {
-    return {{"shape", "blocks x threads per block, as 132x256", 0, 0, true},
+    return {shape_axis(),
             {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false},
             {"method", "ways to wait, by name", 0, 0, true}};
   }
 
   void check(const experiment_request& request) const override {
-    (void)chosen_shapes(request);
+    (void)shapes_or(request, usual_shapes(request.quick));
     if (request.axes.words.count("method") != 0) {
       (void)choose_methods(request, open_workload("average", request.device)->methods());
     }
@@ -35,14 +33,14 @@ class grid_barriers : public experiment {
     const auto workload = open_workload("average", request.device);
     const std::vector<step_method> methods = chosen_methods(request, *workload);
     std::vector<step_shape> shapes;
-    for (step_shape shape : chosen_shapes(request)) {
+    for (step_shape shape : shapes_or(request, usual_shapes(request.quick))) {
       for (const int64_t stores : request.axes.numbers_or("stores", {0, 1})) {
         shape.stores = stores != 0;
         shapes.push_back(shape);
       }
     }
     for (size_t i = 0; i < shapes.size() && !sink.interrupted(); ++i) {
-      const std::string label = fmt::format("{}x{}", shapes[i].blocks, shapes[i].threads);
+      const std::string label = to_word(shapes[i]);
       auto results = step_contest(*workload, request, sink).run(methods, shapes[i], [&](double fraction) {
         sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(shapes.size()),
                       label + (shapes[i].stores ? ", stores in flight" : ", idle steps"));
@@ -57,14 +55,6 @@ class grid_barriers : public experiment {
   }
 
  private:
-  static std::vector<step_shape> chosen_shapes(const experiment_request& request) {
-    const auto wanted = request.axes.words.find("shape");
-    if (wanted != request.axes.words.end()) return parse_shapes(wanted->second);
-    if (request.quick) return parse_shapes({"132x256"});
-    return parse_shapes(
-        {"32x256", "66x256", "132x32", "132x256", "132x1024", "264x256", "264x1024", "528x512", "1056x256"});
-  }
-
   /// What orders data and passes from step to step on the device: the barriers, and the boundaries of graphs.
   static std::vector<step_method> chosen_methods(const experiment_request& request, const step_workload& workload) {
     std::vector<step_method> methods = choose_methods(request, workload.methods());
