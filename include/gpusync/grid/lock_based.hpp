@@ -76,13 +76,7 @@ struct lock_based {
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid, class Watch>
   GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Watch& watch) {
-    wait_status status = wait_status::completed;
-    if (grid.thread() == 0) {
-      status = wait_until<sees<Order>, scope::device>(
-          grid, words, [goal](uint32_t current) { return reached(current, goal); }, watch);
-      after_poll<Order>(grid);
-    }
-    return meet(grid, status, watch);
+    return wait_for_goal<Order>(grid, words, goal, watch);
   }
 };
 

@@ -1,7 +1,9 @@
 // What the three orderings mean for an arrival and for a wait: said once, for every algorithm.
 #pragma once
 
-#include <gpusync/core/ordering.hpp>
+#include <gpusync/core/phase.hpp>
+#include <gpusync/core/wait.hpp>
+#include <gpusync/core/watch.hpp>
 
 namespace gpusync::grid {
 
@@ -30,6 +32,20 @@ GPUSYNC_TEMPLATE_TEXT
 template <ordering Order, class Grid>
 GPUSYNC_HD inline void after_poll(Grid) {
   if constexpr (Order == ordering::fence) Grid::memory::template fence<scope::device>();
+}
+
+/// The wait of barriers whose blocks each poll one word: thread 0 polls `*word` until it has come to `goal`, then the
+/// block's threads meet.
+GPUSYNC_TEMPLATE_TEXT
+template <ordering Order, class Grid, class Watch>
+GPUSYNC_HD inline wait_status wait_for_goal(Grid grid, const uint32_t* word, uint32_t goal, Watch& watch) {
+  wait_status status = wait_status::completed;
+  if (grid.thread() == 0) {
+    status = wait_until<sees<Order>, scope::device>(
+        grid, word, [goal](uint32_t current) { return reached(current, goal); }, watch);
+    after_poll<Order>(grid);
+  }
+  return meet(grid, status, watch);
 }
 
 }  // namespace gpusync::grid
