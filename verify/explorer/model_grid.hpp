@@ -46,7 +46,6 @@ template <class Memory = model_memory, bool Looking = false>
 class model_grid {
  public:
   using memory = Memory;
-  static constexpr uint32_t polls_per_clock_read = 1;
   static constexpr uint32_t polls_per_look = Looking ? 1 : 1u << 30;
   static constexpr uint32_t warp_size = 1;
 
@@ -60,7 +59,8 @@ class model_grid {
   void sync_block() const { (void)sync_block_or(false); }
   bool sync_block_or(bool value) const { return explorer::active().meet_block(value); }
   uint32_t prepare_telling() const { return 1; }
-  bool sync_block_telling(bool value, uint32_t, uint32_t) const { return sync_block_or(value); }
+  void tell_block(uint32_t) const {}
+  bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
 
   uint32_t processor() const { return block(); }
   template <class T>

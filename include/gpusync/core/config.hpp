@@ -30,8 +30,8 @@ using std::uintptr_t;
 // GPUSYNC_TEXT marks a function that is written once and instantiated for a GPU or for host threads. It may call
 // what only one side has (through its Grid parameter), so the compiler's host/device call check is off for it.
 // GPUSYNC_HD marks a function that really runs on both sides.
-// GPUSYNC_NOT_UNROLLED stands before a loop that is to stay one. GPUSYNC_COLD keeps a function that runs once out of
-// the loops that call it.
+// GPUSYNC_NOT_UNROLLED stands before a loop that is to stay one, GPUSYNC_UNROLLED_4 before one that tests for its end
+// every fourth time. GPUSYNC_COLD keeps a function that runs once, or hardly ever, out of the code that calls it.
 #if defined(__CUDACC__)
 #define GPUSYNC_COLD __noinline__
 #else
@@ -39,8 +39,10 @@ using std::uintptr_t;
 #endif
 #if defined(__CUDA_ARCH__)
 #define GPUSYNC_NOT_UNROLLED _Pragma("unroll 1")
+#define GPUSYNC_UNROLLED_4 _Pragma("unroll 4")
 #else
 #define GPUSYNC_NOT_UNROLLED
+#define GPUSYNC_UNROLLED_4
 #endif
 #if defined(__CUDACC__)
 #define GPUSYNC_HD __host__ __device__

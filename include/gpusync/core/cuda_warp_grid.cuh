@@ -29,9 +29,8 @@ struct cuda_warp_grid : cuda_grid {
   }
   /// A vote needs no memory to be prepared.
   __device__ __forceinline__ uint32_t prepare_telling() const { return 1; }
-  __device__ __forceinline__ bool sync_block_telling(bool value, uint32_t, uint32_t) const {
-    return sync_block_or(value);
-  }
+  __device__ __forceinline__ void tell_block(uint32_t) const {}
+  __device__ __forceinline__ bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
 
  private:
   static constexpr unsigned all_lanes = 0xffffffffu;

@@ -76,7 +76,6 @@ class host_grid {
  public:
   using memory = host_memory;
   /// Reading the clock is cheap here, and a poll may give the processor away for milliseconds.
-  static constexpr uint32_t polls_per_clock_read = 1;
   static constexpr uint32_t polls_per_look = 1;
   /// Threads that execute together: here, each is on its own.
   static constexpr uint32_t warp_size = 1;
@@ -92,9 +91,10 @@ class host_grid {
   void sync_block() const { (void)sync_block_or(false); }
   bool sync_block_or(bool value) const { return place_->barrier->arrive_and_wait(value, *place_->launch); }
 
+  /// See cuda_grid: here a voting barrier does it, for which nothing need be prepared.
   uint32_t prepare_telling() const { return 1; }
-  /// sync_block_or(); the rest serves grids that must tell several barriers' answers apart.
-  bool sync_block_telling(bool value, uint32_t, uint32_t) const { return sync_block_or(value); }
+  void tell_block(uint32_t) const {}
+  bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
 
   /// Stands for the number of the processor that runs this block.
   uint32_t processor() const { return place_->block; }

@@ -12,31 +12,44 @@ class watch {
  public:
   static constexpr bool bounded = Deadline::bounded;
 
-  /// `rank` and `stamp`: what to note in `roll` should the wait turn out long. `telling`: what the grid's
+  /// `place` and `stamp`: what to note in `roll` should the wait turn out long. `telling`: what the grid's
   /// prepare_telling() gave, if there is a deadline.
-  GPUSYNC_HD watch(Deadline limit, const roll_call& roll, uint32_t rank, uint32_t stamp, uint32_t telling = 0)
-      : limit_(limit), roll_(&roll), rank_(rank), stamp_(stamp), telling_(telling) {}
+  GPUSYNC_HD watch(Deadline limit, const roll_call& roll, uint32_t place, uint32_t stamp, uint32_t telling = 0)
+      : limit_(limit), roll_(roll), place_(place), stamp_(stamp), telling_(telling) {}
 
-  /// After `polls` failed polls, a multiple of Grid::polls_per_look: whether to give up. The clock is read every
-  /// Grid::polls_per_clock_read polls, and only if there is a deadline.
+  /// The wait has become long: notes in the roll call that the block is here.
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
-  GPUSYNC_HD bool look(Grid grid, uint32_t polls) {
-    if (polls == Grid::polls_per_look) roll_->mark(grid, rank_, stamp_);
-    if constexpr (bounded) return polls % Grid::polls_per_clock_read == 0 && limit_.passed(grid.now());
+  GPUSYNC_HD void note(Grid grid) const {
+    roll_.mark(grid, place_, stamp_);
+  }
+
+  /// Every Grid::polls_per_look polls of a long wait: whether to give up. The first call begins the deadline's span.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD bool late(Grid grid) {
+    if constexpr (bounded) return limit_.passed(grid.now());
     return false;
   }
 
-  /// A number that tells this barrier from the others of a kernel; not 0.
-  GPUSYNC_HD uint32_t key() const { return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(roll_->claimed)) | 1u; }
+  /// This thread has given up: prepares the block's being told of it by sync_block_telling().
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD void tell(Grid grid) const {
+    if constexpr (bounded) grid.tell_block(telling_);
+  }
 
   /// What sync_block_telling() is to be given.
   GPUSYNC_HD uint32_t telling() const { return telling_; }
 
+  /// The deadline as far as it has run, for a further wait of the same thread in the same phase.
+  GPUSYNC_HD Deadline limit() const { return limit_; }
+  GPUSYNC_HD void go_on_with(Deadline limit) { limit_ = limit; }
+
  private:
   Deadline limit_;
-  const roll_call* roll_;
-  uint32_t rank_;
+  roll_call roll_;
+  uint32_t place_;
   uint32_t stamp_;
   uint32_t telling_;
 };
@@ -46,7 +59,7 @@ GPUSYNC_TEMPLATE_TEXT
 template <class Grid, class Watch>
 GPUSYNC_HD inline wait_status meet(Grid grid, wait_status mine, const Watch& watch) {
   if constexpr (Watch::bounded) {
-    const bool late = grid.sync_block_telling(mine == wait_status::timed_out, watch.key(), watch.telling());
+    const bool late = grid.sync_block_telling(mine == wait_status::timed_out, watch.telling());
     return late ? wait_status::timed_out : wait_status::completed;
   } else {
     grid.sync_block();

@@ -52,27 +52,40 @@ struct arrival_flags {
   template <ordering Order, class Grid, class Arrival, class Watch>
   GPUSYNC_HD static wait_status wait_for(Grid grid, const uint32_t* flag, uint32_t goal, const uint32_t* ended,
                                          uint32_t count, Arrival arrival, Watch& watch, bool& all_here) {
-    using memory = typename Grid::memory;
+    const auto end = wait_until_or<sees<Order>, scope::device>(
+        grid, flag, [goal](uint32_t current) { return counts(current, goal); },
+        after_a_while<Order, Grid, Arrival>{goal, ended, count, arrival}, watch);
+    all_here = end.done.all_here;
+    after_poll<Order>(grid);
+    return end.status;
+  }
+
+ private:
+  /// What a long wait asks: besides the flag, in every so many polls, one of the arrivals.
+  template <ordering Order, class Grid, class Arrival>
+  struct after_a_while {
+    uint32_t goal;
+    const uint32_t* ended;
+    uint32_t count;
+    Arrival arrival;
     uint32_t polls = 0;
     uint32_t seen = 0;
-    const wait_status status = wait_until<sees<Order>, scope::device>(
-        grid, flag,
-        [&](uint32_t current) {
-          if (counts(current, goal)) return true;
-          if (++polls % Grid::polls_per_look != 0) return false;
-          const uint32_t* next = arrival(seen);
-          if (counts(memory::template load<memory_order::relaxed, scope::device>(next), goal)) {
-            if constexpr (sees<Order> == memory_order::acquire) memory::template acquire<scope::device>(next);
-            all_here = ++seen == count;
-          }
-          // Only for one who drops out can the next phase end too, and then all flags may be beyond the margin.
-          if (reached(memory::template load<memory_order::relaxed, scope::device>(ended), goal + 1)) all_here = true;
-          return all_here;
-        },
-        watch);
-    after_poll<Order>(grid);
-    return status;
-  }
+    bool all_here = false;
+
+    GPUSYNC_TEXT bool operator()(uint32_t current) {
+      using memory = typename Grid::memory;
+      if (counts(current, goal)) return true;
+      if (++polls % Grid::polls_per_look != 0) return false;
+      const uint32_t* next = arrival(seen);
+      if (counts(memory::template load<memory_order::relaxed, scope::device>(next), goal)) {
+        if constexpr (sees<Order> == memory_order::acquire) memory::template acquire<scope::device>(next);
+        all_here = ++seen == count;
+      }
+      // Only for one who drops out can the next phase end too, and then all flags may be beyond the margin.
+      if (reached(memory::template load<memory_order::relaxed, scope::device>(ended), goal + 1)) all_here = true;
+      return all_here;
+    }
+  };
 };
 
 }  // namespace gpusync::grid

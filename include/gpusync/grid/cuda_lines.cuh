@@ -145,10 +145,12 @@ class cuda_lines {
     return best;
   }
 
-  /// Some lines of the two sides lie in slices that are each other's mirror image: adds to both go at one line's pace.
+  /// Some lines of the two sides lie in slices that are each other's mirror image: adds to both go at one line's pace,
+  /// or nearly. On an H200 independent lines take 0.54 of that time, others 0.68 or more, and a barrier with one pair
+  /// of those takes 80 ns longer.
   bool share_a_bottleneck(uint32_t a, uint32_t b) {
     if (one_line_ms_ == 0) one_line_ms_ = pair_time(a, a);
-    return pair_time(a, b) > 0.75f * one_line_ms_;
+    return pair_time(a, b) > 0.61f * one_line_ms_;
   }
 
   cuda_device device_;

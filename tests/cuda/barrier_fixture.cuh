@@ -1,0 +1,117 @@
+// What tests of grid barriers on a CUDA device have in common.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <vector>
+
+#include "cuda/barrier_kernels.cuh"
+#include "cuda/device_fixture.cuh"
+#include "support/host_barriers.hpp"
+
+namespace gpusync::test {
+
+/// Phases of a long test; GPUSYNC_TEST_PHASES makes it shorter, for tools that slow kernels down.
+inline uint32_t phases(uint32_t usual) {
+  const char* most = std::getenv("GPUSYNC_TEST_PHASES");
+  return most == nullptr ? usual : std::min(usual, static_cast<uint32_t>(std::strtoul(most, nullptr, 10)));
+}
+
+using default_algorithm = grid::placed_counters<ordering::acquire_release>;
+
+/// One of each kind, where a kernel for every algorithm of the registry would take too long to compile.
+using one_of_each_kind =
+    ::testing::Types<default_algorithm, grid::lock_based<ordering::acquire_release>,
+                     grid::tree<2, ordering::acquire_release>, grid::lock_free<ordering::acquire_release>,
+                     grid::dissemination<ordering::acquire_release>, grid::sense_reversing<ordering::acquire_release>,
+                     grid::replicated_counters<4, ordering::acquire_release>>;
+
+/// Captures what `start(stream)` launches into a graph, and runs that `times` times.
+template <class Start>
+void replay(int times, Start&& start) {
+  cudaStream_t stream;
+  check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
+  start(stream);
+  cudaGraph_t graph;
+  cudaGraphExec_t instance;
+  check_cuda(cudaStreamEndCapture(stream, &graph), "capture");
+  check_cuda(cudaGraphInstantiate(&instance, graph, 0), "cudaGraphInstantiate");
+  for (int i = 0; i < times; ++i) check_cuda(cudaGraphLaunch(instance, stream), "cudaGraphLaunch");
+  check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  check_cuda(cudaGraphExecDestroy(instance), "destroy");
+  check_cuda(cudaGraphDestroy(graph), "destroy");
+  check_cuda(cudaStreamDestroy(stream), "destroy");
+}
+
+template <class Algorithm>
+class CudaBarrier : public CudaTest {
+ protected:
+  uint64_t most(uint32_t threads) const {
+    return max_co_resident(device(), publishes<Algorithm>, {1, threads}).blocks();
+  }
+
+  uint32_t early_releases(cuda_barrier_storage<Algorithm>& storage, launch_shape shape, uint32_t phases) {
+    const auto slots = words(shape.blocks.count());
+    const auto early = words(1);
+    launch(device(), nullptr, shape, waits<Algorithm>, storage.barrier(), address(slots), address(early), 0u, phases);
+    return contents(early)[0];
+  }
+
+  uint32_t wrong_words(cuda_barrier_storage<Algorithm>& storage, launch_shape shape, uint32_t phases, bool split) {
+    const auto halves = words(6 * shape.blocks.count() * shape.threads.count());
+    const auto wrong = words(1);
+    launch(device(), nullptr, shape, publishes<Algorithm>, storage.barrier(), address(halves), address(wrong), phases,
+           split);
+    return contents(wrong)[0];
+  }
+};
+
+/// Launches of shrinks() in which block b leaves in phase leaves[b], or never if that is 0.
+class shrinking {
+ public:
+  shrinking(const cuda_device& device, std::vector<uint32_t> leaves, uint32_t threads)
+      : device_(&device),
+        last_(std::move(leaves)),
+        threads_(threads),
+        leaves_(device, last_.size() * sizeof(uint32_t)),
+        slots_(device, last_.size() * sizeof(uint32_t)),
+        halves_(device, 2 * last_.size() * threads * sizeof(uint32_t)),
+        faults_(device, 2 * sizeof(uint32_t)) {
+    check_cuda(cudaMemcpy(leaves_.address(), last_.data(), leaves_.bytes(), cudaMemcpyHostToDevice), "cudaMemcpy");
+  }
+
+  /// Forgets what an earlier launch has written, and launches.
+  template <class Algorithm>
+  void start(cuda_barrier_storage<Algorithm>& storage, cudaStream_t stream, uint32_t phases) {
+    for (const cuda_buffer* buffer : {&slots_, &halves_}) {
+      check_cuda(cudaMemsetAsync(buffer->address(), 0, buffer->bytes(), stream), "cudaMemsetAsync");
+    }
+    for (uint32_t& last : last_) last = last == 0 ? phases : last;
+    launch(*device_, stream, {static_cast<uint32_t>(last_.size()), threads_}, shrinks<Algorithm>,
+           storage.dropping_barrier(), static_cast<const uint32_t*>(leaves_.address()), words_of(slots_),
+           words_of(halves_), words_of(faults_), words_of(faults_) + 1, phases);
+  }
+
+  /// Waits for what was started. Nobody was early or read a wrong word, and each block came to its last phase.
+  void expect_clean() const {
+    uint32_t faults[2];
+    std::vector<uint32_t> slots(last_.size());
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    check_cuda(cudaMemcpy(faults, faults_.address(), sizeof(faults), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    check_cuda(cudaMemcpy(slots.data(), slots_.address(), slots_.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    EXPECT_EQ(faults[0], 0u) << "released early";
+    EXPECT_EQ(faults[1], 0u) << "wrong words";
+    EXPECT_EQ(slots, last_);
+  }
+
+ private:
+  static uint32_t* words_of(const cuda_buffer& buffer) { return static_cast<uint32_t*>(buffer.address()); }
+
+  const cuda_device* device_;
+  std::vector<uint32_t> last_;
+  uint32_t threads_;
+  cuda_buffer leaves_, slots_, halves_, faults_;
+};
+
+}  // namespace gpusync::test

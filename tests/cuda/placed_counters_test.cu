@@ -1,0 +1,134 @@
+// Placed counters on a CUDA device: any plan, any places, and plans that change while a kernel runs.
+#include <random>
+#include <utility>
+
+#include "cuda/barrier_fixture.cuh"
+
+namespace gpusync {
+namespace {
+
+using namespace test;
+
+using CudaPlacedCounters = CudaBarrier<default_algorithm>;
+
+/// Any plan that a table may hold is correct on any grid, also where the places are wrong.
+TEST_F(CudaPlacedCounters, AreCorrectUnderAnyPlanAndWithWrongPlaces) {
+  for (const bool misplaced : {false, true}) {
+    for (const uint16_t counters : {1, 2, 4, 8}) {
+      for (const uint16_t copies : {1, 2, 4}) {
+        for (const uint16_t sides : {1, 2}) {
+          if (counters * copies > 8) continue;
+          barrier_tuning tuning;
+          tuning.rules.count = 1;
+          const uint16_t second_warp = counters == copies ? 1 : 0;
+          tuning.rules.rules[0] = {grid::counter_rules::any,
+                                   grid::counter_rules::any,
+                                   {counters, copies, sides, second_warp, 100u * counters}};
+          cuda_barrier_storage<default_algorithm> storage(device(), 2 * sms(), tuning);
+          if (misplaced) {
+            // As after a change of the physical pages: lines and SMs on other sides than the table says.
+            grid::counter_table table;
+            check_cuda(cudaMemcpy(&table, storage.state(), sizeof(table), cudaMemcpyDeviceToHost), "cudaMemcpy");
+            for (uint32_t i = 0; i < grid::counter_table::most_lines; i += 2) {
+              std::swap(table.line[0][i], table.line[1][i]);
+            }
+            table.sides = 0;
+            check_cuda(cudaMemcpy(storage.state(), &table, sizeof(table), cudaMemcpyHostToDevice), "cudaMemcpy");
+          }
+          for (const launch_shape shape : {launch_shape{2 * sms(), 256}, {sms(), 1}, {sms(), 33}, {3, 64}}) {
+            EXPECT_EQ(wrong_words(storage, shape, phases(500), false), 0u)
+                << counters << " x " << copies << ", " << sides << " sides, " << shape.blocks.count() << " x "
+                << shape.threads.count();
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CudaPlacedCounters, FindTwoSidesOnAnH200) {
+  if (device().name().find("H200") == std::string::npos) GTEST_SKIP() << "this is not an H200";
+  const cuda_barrier_storage<default_algorithm> storage(device(), 1);
+  ASSERT_TRUE(storage.places().placed());
+  const grid::line_survey& survey = storage.places().lease().stock().survey();
+  EXPECT_EQ(survey.processors_on(0), 66u);
+  EXPECT_EQ(survey.processors_on(1), 66u);
+  EXPECT_GT(survey.far(), 1.4 * survey.near());
+}
+
+/// Several blocks per multiprocessor, some of which leave.
+class CudaChangingPlans : public CudaPlacedCounters {
+ protected:
+  struct stage {
+    uint32_t phase;  ///< in which blocks leave
+    uint32_t left;   ///< after it
+  };
+
+  /// When each block leaves; which ones leave first has nothing to do with their numbers.
+  std::vector<uint32_t> leaving(const std::vector<stage>& stages) const {
+    std::vector<uint32_t> order(8 * sms());
+    for (uint32_t b = 0; b < order.size(); ++b) order[b] = b;
+    std::shuffle(order.begin(), order.end(), std::minstd_rand(1));
+    std::vector<uint32_t> leaves(order.size(), 0);
+    size_t gone = 0;
+    for (const stage& now : stages) {
+      for (; order.size() - gone > now.left; ++gone) leaves[order[gone]] = now.phase;
+    }
+    return leaves;
+  }
+
+  void expect_clean_launches(const barrier_tuning& tuning) {
+    const uint32_t s = sms();
+    const std::vector<stage> courses[] = {
+        // One limit of the tables after the other, with phases before and after each.
+        {{3, 6 * s},
+         {6, 5 * s - 1},
+         {9, 4 * s + 1},
+         {10, 4 * s},
+         {13, 2 * s + 1},
+         {14, 2 * s},
+         {17, s},
+         {20, s / 2},
+         {23, s / 4},
+         {26, 3},
+         {29, 1}},
+        {{1, 2 * s - 7}},                          // nearly all at once, and at once
+        {{2, 2 * s + 1}, {3, s + 1}, {4, s / 4}},  // in phases that follow each other
+    };
+    cuda_barrier_storage<default_algorithm> storage(device(), 8 * s, tuning);
+    for (int round = 0; round < 2; ++round) {
+      for (const auto& course : courses) {
+        shrinking launches(device(), leaving(course), 64);
+        launches.start(storage, nullptr, 40);
+        launches.expect_clean();
+      }
+      EXPECT_EQ(wrong_words(storage, {8 * s, 64}, 20, false), 0u) << "a launch in which nobody leaves";
+      EXPECT_EQ(wrong_words(storage, {s, 64}, 20, true), 0u);
+    }
+  }
+};
+
+TEST_F(CudaChangingPlans, OfTheTableForTheH200) {
+  expect_clean_launches(barrier_tuning::shipped_for("NVIDIA H200"));
+}
+
+TEST_F(CudaChangingPlans, OfATableWithAPlanForEachSizeAndOneThatComesBack) {
+  barrier_tuning tuning;
+  const auto add = [&tuning](uint32_t blocks_per_sm, const grid::counter_plan& plan) {
+    tuning.rules.rules[tuning.rules.count++] = {blocks_per_sm, grid::counter_rules::any, plan};
+  };
+  constexpr uint32_t unit = grid::counter_rule::unit;
+  add(unit / 4, {1, 1, 1, 0, 0});
+  add(unit / 2, {2, 1, 2, 0, 50});
+  add(unit, {1, 1, 2, 1, 100});
+  add(2 * unit, {8, 1, 1, 0, 0});
+  add(4 * unit, {2, 1, 2, 0, 50});
+  add(5 * unit, {1, 4, 2, 0, 100});
+  add(6 * unit, {4, 2, 2, 1, 0});
+  add(grid::counter_rules::any, {2, 4, 1, 0, 200});
+  tuning.check();
+  expect_clean_launches(tuning);
+}
+
+}  // namespace
+}  // namespace gpusync
