@@ -27,12 +27,12 @@ __kernel void desert(__global uint* storage, __global uint* timed_out, uint phas
 }
 )";
 
-class bounded_wait : public device_test {
+class bounded_wait : public device_test, public testing::WithParamInterface<barrier_method> {
  protected:
   void SetUp() override {
     device_test::SetUp();
     if (IsSkipped()) return;
-    desert_ = kernel(desert_text, "desert");
+    desert_ = kernel(desert_text, "desert", GetParam());
     timed_out_ = zeroed_words(1);
   }
 
@@ -49,35 +49,41 @@ class bounded_wait : public device_test {
     return read<cl_uint>(timed_out_);
   }
 
+  barrier_storage storage_for(uint32_t groups, uint32_t first_phase = 0) {
+    return barrier_storage(queue, groups, *GetParam().algorithm, first_phase);
+  }
+
   static constexpr uint32_t nobody = 99;
   cl::Kernel desert_;
   cl::Buffer timed_out_;
 };
 
-TEST_F(bounded_wait, completes_when_everybody_comes) {
-  barrier_storage storage(queue, 2);
+INSTANTIATE_TEST_SUITE_P(all, bounded_wait, testing::ValuesIn(default_methods()), test_name);
+
+TEST_P(bounded_wait, completes_when_everybody_comes) {
+  barrier_storage storage = storage_for(2);
   EXPECT_EQ(desert(storage, nobody, 0, 10s), 0u);
   EXPECT_TRUE(storage.missing().empty());
   EXPECT_NO_THROW(desert(storage, nobody, 0, 10s));
 }
 
-TEST_F(bounded_wait, names_the_group_and_the_phase_that_it_waited_for) {
+TEST_P(bounded_wait, names_the_group_and_the_phase_that_it_waited_for) {
   for (const uint32_t absent : {0u, 1u}) {
-    barrier_storage storage(queue, 2);
+    barrier_storage storage = storage_for(2);
     EXPECT_EQ(desert(storage, absent, 3, 50ms), 16u) << "all work-items of the other work-group learn of it";
     EXPECT_EQ(storage.missing(), (std::vector<missing_block>{{absent, 3}}));
   }
 }
 
-TEST_F(bounded_wait, counts_phases_from_the_start_of_the_launch_also_across_the_wrap) {
-  barrier_storage storage(queue, 2, 0xfffb);
+TEST_P(bounded_wait, counts_phases_from_the_start_of_the_launch_also_across_the_wrap) {
+  barrier_storage storage = storage_for(2, 0xfffffffbu);
   EXPECT_EQ(desert(storage, nobody, 0, 10s), 0u);
   EXPECT_EQ(desert(storage, 1, 7, 50ms), 16u);
   EXPECT_EQ(storage.missing(), (std::vector<missing_block>{{1, 7}}));
 }
 
-TEST_F(bounded_wait, takes_about_as_long_as_it_may) {
-  barrier_storage storage(queue, 2);
+TEST_P(bounded_wait, takes_about_as_long_as_it_may) {
+  barrier_storage storage = storage_for(2);
   desert(storage, nobody, 0, 10s);  // compiled, residency known
   const auto start = clock::now();
   desert(storage, 1, 0, 100ms);
@@ -86,8 +92,8 @@ TEST_F(bounded_wait, takes_about_as_long_as_it_may) {
   EXPECT_LE(elapsed, 5s);
 }
 
-TEST_F(bounded_wait, that_timed_out_makes_the_next_launch_be_refused_until_a_reset) {
-  barrier_storage storage(queue, 2);
+TEST_P(bounded_wait, that_timed_out_makes_the_next_launch_be_refused_until_a_reset) {
+  barrier_storage storage = storage_for(2);
   desert(storage, 1, 3, 50ms);
   try {
     desert(storage, nobody, 0, 10s);

@@ -26,9 +26,9 @@ class device_test : public testing::Test {
            "Portable Computing Language";
   }
 
-  cl::Kernel kernel(const std::string& text, const char* name, ordering order = ordering::acquire_release,
+  cl::Kernel kernel(const std::string& text, const char* name, const barrier_method& method = {&lock_based},
                     const std::string& options = "") {
-    return cl::Kernel(build(context, device, barrier_source(order) + text, options), name);
+    return cl::Kernel(build(context, device, barrier_source(*method.algorithm, method.order) + text, options), name);
   }
 
   template <class T>
@@ -49,6 +49,20 @@ class device_test : public testing::Test {
   cl::Context context;
   cl::CommandQueue queue;
 };
+
+/// A method's name as GoogleTest accepts it.
+inline std::string test_name(const testing::TestParamInfo<barrier_method>& info) {
+  std::string name = info.param.name();
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+/// Every algorithm, with the ordering that most kernels take.
+inline std::vector<barrier_method> default_methods() {
+  std::vector<barrier_method> methods;
+  for (const barrier_algorithm* algorithm : barrier_algorithms) methods.push_back({algorithm});
+  return methods;
+}
 
 /// Each phase every work-item writes a word and, behind the barrier, checks that of its counterpart in the
 /// next work-group.

@@ -24,10 +24,20 @@ TEST_F(program, that_does_not_compile_shows_the_log_with_the_users_own_lines) {
 }
 
 TEST_F(program, text_compiles_as_opencl_c_1_2_too) {
-  for (const ordering order : {ordering::none, ordering::fence, ordering::acquire_release}) {
-    cl::Program plain(context, barrier_source(order) + ring_text);
-    EXPECT_NO_THROW(plain.build({device}, "-cl-std=CL1.2"));
+  for (const barrier_method& method : barrier_methods()) {
+    cl::Program plain(context, barrier_source(*method.algorithm, method.order) + ring_text);
+    EXPECT_NO_THROW(plain.build({device}, "-cl-std=CL1.2")) << method.name();
   }
+}
+
+TEST_F(program, text_can_be_included_from_the_librarys_files) {
+  if (!is_pocl()) GTEST_SKIP() << "a device's own compiler need not find files of this machine";
+  for (const barrier_algorithm* algorithm : barrier_algorithms) {
+    EXPECT_NO_THROW(build(context, device, "#include <gpusync/opencl/gpusync.cl>\n" + ring_text,
+                          std::string("-I " GPUSYNC_INCLUDE_FOLDER " -DGPUSYNC_ALGORITHM=") + algorithm->file));
+  }
+  EXPECT_NO_THROW(
+      build(context, device, "#include <gpusync/opencl/gpusync.cl>\n" + ring_text, "-I " GPUSYNC_INCLUDE_FOLDER));
 }
 
 TEST_F(program, calibrated_ticks_grow_with_the_time) {

@@ -8,7 +8,7 @@ namespace {
 class residency : public device_test {
  protected:
   cl::Kernel ring_with(barrier_storage& storage, const std::string& options = "") {
-    cl::Kernel ring = kernel(ring_text, "ring", ordering::acquire_release, options);
+    cl::Kernel ring = kernel(ring_text, "ring", {&lock_based}, options);
     words_ = zeroed_words(2 * 4096);
     ring.setArg(0, storage.buffer());
     ring.setArg(1, words_);
@@ -31,10 +31,10 @@ TEST_F(residency, is_the_number_of_threads_of_pocl_every_time) {
 }
 
 TEST_F(residency, leaves_the_storage_and_the_data_as_they_were) {
-  barrier_storage storage(queue, 2, 5);
+  barrier_storage storage(queue, 2, lock_based, 5);
   const cl::Kernel ring = ring_with(storage);
   resident_groups(queue, ring, storage, cl::NDRange(64));
-  EXPECT_EQ(read<cl_uint>(storage.buffer(), GPUSYNC_AT_COUNTER), 5u << 16);
+  EXPECT_EQ(read<cl_uint>(storage.buffer(), storage.bytes() / sizeof(cl_uint) - GPUSYNC_LINE_WORDS), 5u << 16);
   EXPECT_EQ(read<cl_uint>(storage.buffer(), GPUSYNC_AT_TRIAL), 0u);
   for (const size_t i : {0, 64, 4096}) EXPECT_EQ(read<cl_uint>(words_, i), 0u);
 }
@@ -60,6 +60,23 @@ TEST_F(residency, refuses_a_kernel_that_takes_no_notice_of_trials) {
   cl::Kernel deaf = kernel("__kernel void deaf(__global uint* storage) { if (storage == 0) return; }", "deaf");
   deaf.setArg(0, storage.buffer());
   EXPECT_THROW(launch(queue, deaf, storage, cl::NDRange(128), cl::NDRange(64)), invalid_argument);
+}
+
+TEST_F(residency, refuses_a_kernel_of_another_algorithm_than_the_storage) {
+  for (const barrier_algorithm* built : barrier_algorithms) {
+    for (const barrier_algorithm* stored : barrier_algorithms) {
+      barrier_storage storage(queue, 2, *stored);
+      cl::Kernel idle =
+          kernel("__kernel void idle(__global uint* storage) { if (GPUSYNC_TRIAL(storage)) return; }", "idle", {built});
+      idle.setArg(0, storage.buffer());
+      if (built == stored) {
+        EXPECT_NO_THROW(launch(queue, idle, storage, cl::NDRange(2), cl::NDRange(1)));
+      } else {
+        EXPECT_THROW(launch(queue, idle, storage, cl::NDRange(2), cl::NDRange(1)), invalid_argument)
+            << built->family << " in " << stored->family;
+      }
+    }
+  }
 }
 
 TEST_F(residency, refuses_shapes_that_are_no_whole_groups_or_too_many_for_the_storage) {

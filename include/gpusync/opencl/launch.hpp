@@ -77,4 +77,28 @@ inline cl::Event launch(const cl::CommandQueue& queue, const cl::Kernel& kernel,
   });
 }
 
+/// Enqueues a kernel of any number of work-groups, in which those that run at once take part and the others leave: the
+/// kernel begins with gpusync_discover() (see discovery.cl). A work-group that has not started when nobody else has
+/// come for `patience` is left out; the patience is spent only if not all run at once. Returns the kernel's event;
+/// afterwards storage.participants() says how many took part.
+///
+/// All of the kernel's arguments must be set, the storage's buffer among them; the queue must execute in order. Waits
+/// for what is in the queue. Throws invalid_argument if the shape is not made of whole work-groups, broken_barrier as
+/// launch(), opencl_failure if OpenCL refuses.
+inline cl::Event launch_any(const cl::CommandQueue& queue, const cl::Kernel& kernel, barrier_storage& storage,
+                            const cl::NDRange& global, const cl::NDRange& local,
+                            std::chrono::nanoseconds patience = std::chrono::milliseconds(1)) {
+  const uint64_t groups = detail::count_groups(global, local);
+  const uint64_t linger = ticks_for(queue, patience);
+  return checked([&] {
+    queue.finish();
+    storage.require_sound();
+    storage.open_poll_for_launch(static_cast<uint32_t>(std::min<uint64_t>(groups, storage.capacity())), linger);
+    cl::Event event;
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, global, local, nullptr, &event);
+    storage.note_launch(event);
+    return event;
+  });
+}
+
 }  // namespace gpusync::opencl

@@ -1,52 +1,47 @@
-// The lock-based barrier: Xiao and Feng's (2009/2010; items F2 and F4), Shen's centralized one (2013, S3) without its
-// reset. Work-item 0 of each work-group adds to one counter and polls it until all have. The counter never returns to
-// zero (see gpusync::phase_word), so neither phases nor launches need a reset, and work-groups of different launches
-// may differ in number; the wrap-safe comparison replaces the `!=` of the original, which can hang.
+// The lock-based barrier: Xiao and Feng's (2009/2010; items F2 and F4). Work-item 0 of each work-group adds to one
+// counter and polls it until all have. The counter never returns to zero (see gpusync::phase_word), so neither phases
+// nor launches need a reset, and work-groups of different launches may differ in number; the wrap-safe comparison
+// replaces the `!=` of the original, which can hang.
 //
-// Preconditions: all work-groups of the NDRange run at once (gpusync::opencl::launch checks); at most 65,535 of them;
-//   all work-items of a work-group call together.
-// Synchronizes: with acquire_release or fence, everything before arrive in any work-item of any work-group happens
-//   before everything after wait in every work-item, as far as memory.cl says that the device can promise it. With
-//   none: nothing.
+// Preconditions, of this and of every barrier here: all work-groups that take part run at once
+//   (gpusync::opencl::launch checks); all work-items of a work-group call together; any number of work-items; all
+//   work-groups pass the same phases; an arrival is waited for before the next. At most 65,535 work-groups.
+// Synchronizes, as every barrier here: with acquire_release or fence, everything before arrive in any work-item of any
+//   work-group happens before everything after wait in every work-item, as far as memory.cl says that the device can
+//   promise it. With none: nothing. Here: all adds are read-modify-writes of one word, so the value that ends the wait
+//   heads a release sequence of every one of them.
 // Cost: one hop; one atomic addition per work-group, served one after the other, and polls of the same word.
+// Storage: one line (128 bytes).
 
-#define GPUSYNC_ORDERING_NONE 0             // atomic and relaxed, as first published: for measurement only
-#define GPUSYNC_ORDERING_FENCE 1            // a device-wide fence by every work-item before it arrives
-#define GPUSYNC_ORDERING_ACQUIRE_RELEASE 2  // one work-item arrives with release and leaves with acquire
+enum { gpusync_lock_based_number = 1 };
 
-#ifndef GPUSYNC_ORDERING
-#define GPUSYNC_ORDERING GPUSYNC_ORDERING_ACQUIRE_RELEASE
-#endif
+typedef struct {
+  uint step;
+} gpusync_lock_based_state;
 
-/// Arrives; returns the counter before the arrival in work-item 0, something in the others.
-static uint gpusync_lock_based_arrive(__global uint* counter) {
-#if GPUSYNC_ORDERING == GPUSYNC_ORDERING_FENCE
-  gpusync_fence();
-#endif
-  gpusync_sync_group();
-  if (!gpusync_is_first_item()) return 0;
-  // Work-group 0 adds what completes the phase: 2^16 - (n - 1). So a whole phase adds 2^16, whatever n is.
-  const uint step = gpusync_group() == 0 ? (1u << 16) - (gpusync_groups() - 1) : 1u;
-#if GPUSYNC_ORDERING == GPUSYNC_ORDERING_ACQUIRE_RELEASE
-  // The work-group's barrier has put the other work-items' writes before this; release is cumulative.
-  return gpusync_add_release(counter, step);
-#else
-  return gpusync_add(counter, step);
-#endif
+static gpusync_lock_based_state gpusync_lock_based_join(const gpusync_part part) {
+  // Rank 0 adds what completes the phase: 2^16 - (n - 1). So a whole phase adds 2^16, whatever n is.
+  gpusync_lock_based_state state = {part.rank == 0 ? (1u << 16) - (part.count - 1) : 1u};
+  return state;
 }
 
-/// The counter's value at the end of the phase in which it read `arrived`.
-static uint gpusync_lock_based_goal(uint arrived) {
-  return ((arrived >> 16) + 1) << 16;
+/// The number of phases that will have ended with the next one. Exact until this work-group has arrived in it.
+static uint gpusync_lock_based_next_goal(const __global uint* own) {
+  return (gpusync_load(own) >> 16) + 1;
 }
 
-/// Called by work-item 0, which must let its work-group pass a barrier afterwards.
-static int gpusync_lock_based_wait(const __global uint* counter, uint arrived, ulong limit) {
-  const int status = gpusync_wait_until(counter, gpusync_lock_based_goal(arrived), limit);
-#if GPUSYNC_ORDERING == GPUSYNC_ORDERING_ACQUIRE_RELEASE
-  gpusync_acquire(counter);
-#elif GPUSYNC_ORDERING == GPUSYNC_ORDERING_FENCE
-  gpusync_fence();
-#endif
-  return status;
+static void gpusync_lock_based_arrive(__global uint* own, const gpusync_lock_based_state* state,
+                                      const gpusync_part part, uint goal) {
+  gpusync_gather_group();
+  if (gpusync_is_first_item()) gpusync_publish_add(own, state->step);
+}
+
+static int gpusync_lock_based_wait(__global uint* own, const gpusync_part part, uint goal, __global uint* answer,
+                                   ulong limit) {
+  int status = GPUSYNC_COMPLETED;
+  if (gpusync_is_first_item()) {
+    status = gpusync_wait_until(own, goal << 16, limit);
+    gpusync_see(own);
+  }
+  return gpusync_meet(answer, status, limit);
 }

@@ -70,6 +70,29 @@ static uint gpusync_add_release(__global uint* word, uint value) {
 #endif
 }
 
+/// Addition with release and acquire: besides, what was released with the sum so far is visible to this work-item.
+static uint gpusync_add_acquire_release(__global uint* word, uint value) {
+#if defined(GPUSYNC_C11)
+  return atomic_fetch_add_explicit((volatile __global atomic_uint*)word, value, memory_order_acq_rel,
+                                   memory_scope_device);
+#else
+  gpusync_fence();
+  const uint before = gpusync_add(word, value);
+  gpusync_fence();
+  return before;
+#endif
+}
+
+/// Store with release.
+static void gpusync_store_release(__global uint* word, uint value) {
+#if defined(GPUSYNC_C11)
+  atomic_store_explicit((volatile __global atomic_uint*)word, value, memory_order_release, memory_scope_device);
+#else
+  gpusync_fence();
+  gpusync_store(word, value);
+#endif
+}
+
 /// After relaxed loads have found what they waited for in `word`: acquires what was released with it.
 static void gpusync_acquire(const __global uint* word) {
 #if defined(GPUSYNC_C11)
@@ -93,4 +116,10 @@ static uint gpusync_group(void) {
 }
 static bool gpusync_is_first_item(void) {
   return get_local_id(0) == 0 && get_local_id(1) == 0 && get_local_id(2) == 0;
+}
+static uint gpusync_item(void) {
+  return (uint)((get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0));
+}
+static uint gpusync_items(void) {
+  return (uint)(get_local_size(0) * get_local_size(1) * get_local_size(2));
 }

@@ -5,6 +5,7 @@
 #include <gpusync/opencl/error.hpp>
 #include <gpusync/opencl/launch.hpp>
 #include <gpusync/opencl/program.hpp>
+#include <gpusync/opencl/registry.hpp>
 #include <gpusync/opencl/residency.hpp>
 #include <gpusync/opencl/storage.hpp>
 #include <gpusync/opencl/ticks.hpp>

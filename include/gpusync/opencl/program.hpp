@@ -6,29 +6,38 @@
 #include <gpusync/core/ordering.hpp>
 #include <gpusync/opencl/barrier_source.hpp>
 #include <gpusync/opencl/device.hpp>
-#include <gpusync/opencl/lock_based_source.hpp>
+#include <gpusync/opencl/discovery_source.hpp>
 #include <gpusync/opencl/memory_source.hpp>
+#include <gpusync/opencl/ordering_source.hpp>
+#include <gpusync/opencl/registry.hpp>
 #include <gpusync/opencl/storage_layout_source.hpp>
-#include <gpusync/opencl/trial_source.hpp>
 #include <gpusync/opencl/wait_source.hpp>
 
 namespace gpusync::opencl {
 
-/// The OpenCL C text of the barrier, to be put before a kernel's own. Errors in the text behind it are reported with
-/// line numbers that count from its own first line. What it defines is documented in barrier.cl: gpusync_barrier_of,
-/// gpusync_sync, gpusync_arrive, gpusync_wait, gpusync_sync_for, gpusync_wait_for, GPUSYNC_TRIAL.
-inline std::string barrier_source(ordering order = ordering::acquire_release) {
-  std::string text = "#define GPUSYNC_ORDERING " + std::to_string(static_cast<int>(order)) + "\n";
-  for (const char* part : {embedded::opencl_storage_layout, embedded::opencl_memory, embedded::opencl_wait,
-                           embedded::opencl_lock_based, embedded::opencl_barrier, embedded::opencl_trial}) {
+/// The OpenCL C text of a barrier, to be put before a kernel's own. Errors in the text behind it are reported with line
+/// numbers that count from its own first line. What it defines is documented in barrier.cl: gpusync_barrier_of,
+/// gpusync_sync, gpusync_arrive, gpusync_wait, gpusync_sync_for, gpusync_wait_for; and in discovery.cl: GPUSYNC_TRIAL,
+/// gpusync_discover. The kernel's storage must be made for the same algorithm. (gpusync.cl is the same for kernels that
+/// are compiled from files.)
+inline std::string barrier_source(const barrier_algorithm& algorithm, ordering order = ordering::acquire_release) {
+  std::string text = "#define GPUSYNC_ORDERING " + std::to_string(static_cast<int>(order)) +
+                     "\n#define GPUSYNC_ALGORITHM " + algorithm.file + "\n";
+  for (const char* part :
+       {embedded::opencl_storage_layout, embedded::opencl_memory, embedded::opencl_wait, embedded::opencl_ordering,
+        algorithm.text, embedded::opencl_barrier, embedded::opencl_discovery}) {
     text += part;
     text += '\n';
   }
   return text + "#line 1\n";
 }
+/// Of the default algorithm.
+inline std::string barrier_source(ordering order = ordering::acquire_release) {
+  return barrier_source(lock_based, order);
+}
 static_assert(static_cast<int>(ordering::none) == 0 && static_cast<int>(ordering::fence) == 1 &&
                   static_cast<int>(ordering::acquire_release) == 2,
-              "lock_based.cl counts the orderings in the same way");
+              "ordering.cl counts the orderings in the same way");
 
 /// The options that make a device's compiler offer the strongest ordering that the device has.
 inline std::string build_options(const cl::Device& device) {

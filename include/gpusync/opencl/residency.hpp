@@ -1,9 +1,10 @@
-// How many work-groups of a kernel run at once on a device: found by trial, since no query of OpenCL tells.
+// How many work-groups of a kernel run at once on a device: discovered on the device, since no query of OpenCL tells.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 
+#include <gpusync/opencl/probe_source.hpp>
 #include <gpusync/opencl/storage.hpp>
 #include <gpusync/opencl/ticks.hpp>
 
@@ -45,7 +46,14 @@ class residency_trials {
  private:
   /// The kernel must turn aside in trials; one work-group tells, for it cannot wait for others.
   void require_trial_line() {
-    if (run(1, linger_) == 1) return;
+    const auto found = run(1, linger_);
+    if (found.together == 1) {
+      if (found.algorithm == storage_.algorithm().number) return;
+      throw invalid_argument("The kernel " + kernel_.getInfo<CL_KERNEL_FUNCTION_NAME>() +
+                             " was built with the text of another barrier than " + storage_.algorithm().family +
+                             ", which its storage was made for. Give barrier_source() and barrier_storage the same "
+                             "algorithm.");
+    }
     throw invalid_argument(
         "The kernel " + kernel_.getInfo<CL_KERNEL_FUNCTION_NAME>() +
         " took no notice of a trial of how many of its work-groups run at once, and has run with one "
@@ -61,7 +69,7 @@ class residency_trials {
     uint64_t linger = linger_;
     uint32_t peak = 0;
     for (int trial = 0; trial < most_trials; ++trial, linger *= 4) {
-      const uint32_t seen = run(groups, linger);
+      const uint32_t seen = run(groups, linger).together;
       if (seen >= groups) return groups;
       const bool grown = seen > peak;
       peak = std::max(peak, seen);
@@ -70,7 +78,7 @@ class residency_trials {
     return peak;
   }
 
-  uint32_t run(uint32_t groups, uint64_t linger) {
+  barrier_storage::trial_result run(uint32_t groups, uint64_t linger) {
     return storage_.run_trial(groups, linger, [&] {
       const size_t x = local_.get()[0] * groups;
       const cl::NDRange global = local_.dimensions() == 1   ? cl::NDRange(x)
@@ -94,11 +102,11 @@ class residency_trials {
 /// How many work-groups of `kernel`, of size `local`, run at once on the queue's device: a number that was really seen,
 /// so never too large as long as nothing else takes the device's room, and at most 65,535. Never hangs.
 ///
-/// Found by trial launches of the kernel itself, once per kernel, work-group size and local memory, and remembered in
-/// `storage` (which must be the kernel's storage argument; its capacity does not matter). All arguments of the kernel
-/// must be set; in trials it touches nothing but the storage. Blocking: waits for what is in the queue, then takes some
-/// 50 ms, more on a busy processor. Throws invalid_argument if the kernel does not begin with GPUSYNC_TRIAL,
-/// opencl_failure if OpenCL refuses.
+/// Found by trial launches of the kernel itself (see discovery.cl), once per kernel, work-group size and local memory,
+/// and remembered in `storage` (which must be the kernel's storage argument; its capacity does not matter). All
+/// arguments of the kernel must be set; in trials it touches nothing but the storage. Blocking: waits for what is in
+/// the queue, then takes some 50 ms, more on a busy processor. Throws invalid_argument if the kernel does not begin
+/// with GPUSYNC_TRIAL or is of another algorithm than the storage, opencl_failure if OpenCL refuses.
 inline uint32_t resident_groups(const cl::CommandQueue& queue, const cl::Kernel& kernel, barrier_storage& storage,
                                 const cl::NDRange& local) {
   return checked([&] {
@@ -113,6 +121,21 @@ inline uint32_t resident_groups(const cl::CommandQueue& queue, const cl::Kernel&
     const uint32_t groups = detail::residency_trials(queue, kernel, storage, local).find();
     storage.known_residencies().push_back({kernel, shape, local_memory, groups});
     return groups;
+  });
+}
+
+/// How many work-groups of `local` work-items that each use `local_memory` bytes of local memory run at once on the
+/// queue's device: as resident_groups(), for a kernel of that shape that uses few registers, so the most that any
+/// kernel of that shape can expect. Throws opencl_failure if OpenCL refuses the shape.
+inline uint32_t discover_groups(const cl::CommandQueue& queue, const cl::NDRange& local, size_t local_memory = 0) {
+  return checked([&] {
+    const cl::Program program = build(queue.getInfo<CL_QUEUE_CONTEXT>(), queue.getInfo<CL_QUEUE_DEVICE>(),
+                                      barrier_source() + embedded::opencl_probe);
+    cl::Kernel probe(program, "gpusync_probe");
+    barrier_storage storage(queue, 1);
+    probe.setArg(0, storage.buffer());
+    probe.setArg(1, cl::Local(std::max(local_memory, 2 * sizeof(cl_uint))));
+    return resident_groups(queue, probe, storage, local);
   });
 }
 

@@ -1,14 +1,15 @@
 // The memory behind a barrier of work-groups.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
 
 #include <gpusync/opencl/storage_layout.h>
 #include <gpusync/core/missing_block.hpp>
-#include <gpusync/core/phase.hpp>
 #include <gpusync/opencl/error.hpp>
+#include <gpusync/opencl/registry.hpp>
 
 namespace gpusync::opencl {
 
@@ -17,13 +18,16 @@ namespace gpusync::opencl {
 /// running kernel at a time. Not for use by two host threads at once.
 class barrier_storage {
  public:
-  /// Throws invalid_argument if a barrier cannot serve that many work-groups, opencl_failure if memory is short.
-  /// `first_phase` is where the phase counter starts (modulo 2^16); only tests of the wrap need another than 0.
-  barrier_storage(const cl::CommandQueue& queue, uint32_t groups, uint32_t first_phase = 0)
-      : capacity_(groups), first_phase_(first_phase) {
-    if (groups == 0 || groups > phase_word::max_blocks) {
-      throw invalid_argument("A lock-based barrier serves 1 to " + std::to_string(phase_word::max_blocks) +
-                             " work-groups, not " + std::to_string(groups) + ".");
+  /// For kernels with the text barrier_source(algorithm). Throws invalid_argument if the barrier cannot serve that many
+  /// work-groups, opencl_failure if memory is short. `first_phase` is where the phases start (modulo 2^32, or 2^16
+  /// where they lie in a phase_word); only tests of the wrap need another than 0.
+  barrier_storage(const cl::CommandQueue& queue, uint32_t groups, const barrier_algorithm& algorithm = lock_based,
+                  uint32_t first_phase = 0)
+      : algorithm_(&algorithm), capacity_(groups), first_phase_(first_phase) {
+    if (groups == 0 || groups > algorithm.max_groups) {
+      throw invalid_argument("A " + std::string(algorithm.family) + " barrier serves 1 to " +
+                             std::to_string(algorithm.max_groups) + " work-groups, not " + std::to_string(groups) +
+                             ".");
     }
     checked([&] {
       const auto context = queue.getInfo<CL_QUEUE_CONTEXT>();
@@ -38,8 +42,12 @@ class barrier_storage {
   const cl::Buffer& buffer() const { return buffer_; }
   /// The most work-groups that this storage serves.
   uint32_t capacity() const { return capacity_; }
+  /// The barrier that it serves.
+  const barrier_algorithm& algorithm() const { return *algorithm_; }
   /// Bytes of device memory.
-  size_t bytes() const { return sizeof(cl_uint) * (GPUSYNC_AT_ARRIVED + 3 * stride()); }
+  size_t bytes() const { return sizeof(cl_uint) * own_at() + algorithm_bytes(); }
+  /// Of which the algorithm needs so many, and what all have in common the rest.
+  size_t algorithm_bytes() const { return sizeof(cl_uint) * algorithm_->words(capacity_); }
 
   /// The work-groups (`block`: their rank) that a timed-out wait missed, with the phase; empty if none timed out.
   /// Precondition: the kernel has ended (OpenCL lets the host read nothing before that). Blocking.
@@ -60,10 +68,11 @@ class barrier_storage {
   /// Back to the first state. Needed after a wait timed out. Precondition: no kernel uses the storage. Blocking.
   void reset() {
     checked([&] {
+      std::vector<cl_uint> own(algorithm_->words(capacity_), 0);
+      algorithm_->start(own, first_phase_);
       queue_.enqueueFillBuffer(buffer_, cl_uint{0}, 0, bytes());
-      write(GPUSYNC_AT_COUNTER, phase_word::start_of(first_phase_));
       write(GPUSYNC_AT_CAPACITY, static_cast<cl_uint>(stride()));
-      queue_.finish();
+      queue_.enqueueWriteBuffer(buffer_, CL_TRUE, sizeof(cl_uint) * own_at(), sizeof(cl_uint) * own.size(), own.data());
     });
     unchecked_launch_ = {};
   }
@@ -87,20 +96,37 @@ class barrier_storage {
   /// Remembers the last launch for require_sound().
   void note_launch(const cl::Event& launch) { unchecked_launch_ = launch; }
 
-  /// Runs `trial()`, which must launch `groups` work-groups and wait for them, in trial mode (see trial.cl). Returns
-  /// how many were there at the same time; 0 if the kernel does not take part in trials. Used by resident_groups().
+  /// What a trial has found.
+  struct trial_result {
+    uint32_t together;   ///< work-groups that were there at the same time; 0 if the kernel does not take part in trials
+    uint32_t algorithm;  ///< the number of the kernel's
+  };
+
+  /// Runs `trial()`, which must launch `groups` work-groups and wait for them, in trial mode (see discovery.cl). Used
+  /// by resident_groups().
   template <class Trial>
-  uint32_t run_trial(uint32_t groups, uint64_t linger_ticks, Trial&& trial) {
-    write_trial({groups, static_cast<cl_uint>(linger_ticks), static_cast<cl_uint>(linger_ticks >> 32)});
+  trial_result run_trial(uint32_t groups, uint64_t linger_ticks, Trial&& trial) {
+    open_poll(groups, 0, linger_ticks);
     try {
       trial();
     } catch (...) {
-      write_trial({0, 0, 0});
+      open_poll(0, 0, 0);
       throw;
     }
     const header found = checked([&] { return read_header(); });
-    write_trial({0, 0, 0});
-    return found[GPUSYNC_AT_TRIAL_TOGETHER];
+    open_poll(0, 0, 0);
+    return {found[GPUSYNC_AT_POLL_COUNT] & ~closed, found[GPUSYNC_AT_TRIAL_ALGORITHM]};
+  }
+
+  /// Prepares a launch in which those work-groups take part that run at once, at most `most` and at most capacity().
+  /// Used by launch_any(). Blocking; precondition: no kernel uses the storage.
+  void open_poll_for_launch(uint32_t most, uint64_t linger_ticks) {
+    open_poll(0, std::min(most, capacity_), linger_ticks);
+  }
+
+  /// How many work-groups took part in the last launch by launch_any(). Precondition: it has ended. Blocking.
+  uint32_t participants() const {
+    return checked([&] { return read_header()[GPUSYNC_AT_POLL_COUNT] & ~closed; });
   }
 
   /// Numbers of resident work-groups already found, by kernel and shape.
@@ -114,10 +140,11 @@ class barrier_storage {
 
  private:
   using header = std::array<cl_uint, GPUSYNC_AT_ARRIVED>;
+  static constexpr cl_uint closed = 0x80000000u;
 
-  size_t stride() const {
-    return (size_t{capacity_} + GPUSYNC_LINE_WORDS - 1) / GPUSYNC_LINE_WORDS * GPUSYNC_LINE_WORDS;
-  }
+  size_t stride() const { return detail::lines_for(capacity_); }
+  /// Where the algorithm's words begin.
+  size_t own_at() const { return GPUSYNC_AT_ARRIVED + 3 * stride(); }
 
   header read_header() const {
     header words;
@@ -129,13 +156,16 @@ class barrier_storage {
     queue_.enqueueFillBuffer(buffer_, value, at * sizeof(cl_uint), sizeof(value));
   }
 
-  void write_trial(const std::array<cl_uint, 3>& words) {
+  void open_poll(uint32_t trial, uint32_t most, uint64_t linger_ticks) {
+    const cl_uint words[] = {trial, most, static_cast<cl_uint>(linger_ticks), static_cast<cl_uint>(linger_ticks >> 32)};
     checked([&] {
-      queue_.enqueueFillBuffer(buffer_, cl_uint{0}, GPUSYNC_AT_TRIAL_STARTED * sizeof(cl_uint), 2 * sizeof(cl_uint));
-      queue_.enqueueWriteBuffer(buffer_, CL_TRUE, GPUSYNC_AT_TRIAL * sizeof(cl_uint), sizeof(words), words.data());
+      queue_.enqueueFillBuffer(buffer_, cl_uint{0}, GPUSYNC_AT_POLL_TICKET * sizeof(cl_uint),
+                               (GPUSYNC_AT_ARRIVED - GPUSYNC_AT_POLL_TICKET) * sizeof(cl_uint));
+      queue_.enqueueWriteBuffer(buffer_, CL_TRUE, GPUSYNC_AT_TRIAL * sizeof(cl_uint), sizeof(words), words);
     });
   }
 
+  const barrier_algorithm* algorithm_;
   uint32_t capacity_;
   uint32_t first_phase_;
   cl::CommandQueue queue_;

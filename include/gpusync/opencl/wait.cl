@@ -54,3 +54,17 @@ static int gpusync_wait_until(const __global uint* word, uint goal, ulong limit)
   }
   return GPUSYNC_COMPLETED;
 }
+
+/// As gpusync_wait_until(), until the word is `value`: for words that cannot go on before this work-item has looked.
+static int gpusync_wait_equal(const __global uint* word, uint value, ulong limit) {
+  if (limit == GPUSYNC_NO_LIMIT) {
+    while (gpusync_load(word) != value) {
+    }
+    return GPUSYNC_COMPLETED;
+  }
+  ulong start = gpusync_ticks_start();
+  while (gpusync_load(word) != value) {
+    if (gpusync_ticks(&start) >= limit) return GPUSYNC_TIMED_OUT;
+  }
+  return GPUSYNC_COMPLETED;
+}

@@ -12,29 +12,36 @@ namespace gpusync::tool {
 
 namespace {
 
-/// What lies between the steps of a kernel that runs them all.
+/// Of the kernel without a barrier between its steps.
+constexpr const char* no_barrier = "no-barrier";
+
+/// What lies between the steps of a kernel that runs them all; no algorithm: nothing.
 struct boundary {
-  const char* method;
-  bool barrier;
+  std::string method;
+  const opencl::barrier_algorithm* algorithm;
   ordering order;
 };
 
-constexpr boundary boundaries[] = {
-    {"no-barrier", false, ordering::none},
-    {"lock-based-none", true, ordering::none},
-    {"lock-based-fence", true, ordering::fence},
-    {"lock-based-acquire-release", true, ordering::acquire_release},
-};
+const std::vector<boundary>& boundaries() {
+  static const std::vector<boundary> all = [] {
+    std::vector<boundary> list{{no_barrier, nullptr, ordering::none}};
+    for (const opencl::barrier_method& each : opencl::barrier_methods()) {
+      list.push_back({each.name(), each.algorithm, each.order});
+    }
+    return list;
+  }();
+  return all;
+}
 
 const boundary* find_boundary(const std::string& method) {
-  for (const boundary& b : boundaries) {
+  for (const boundary& b : boundaries()) {
     if (method == b.method) return &b;
   }
   return nullptr;
 }
 
-/// What all programs of a device share: they run one after the other, so one queue and one barrier storage
-/// serve them all, and what the storage has learnt about residency stays known.
+/// What all programs of a device share: they run one after the other, so one queue and a barrier storage for
+/// each algorithm serve them all, and what the storages have learnt about residency stays known.
 class engine {
  public:
   explicit engine(const device_description& description) {
@@ -46,16 +53,22 @@ class engine {
     opencl::checked([&] {
       context = cl::Context(device);
       queue = cl::CommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE);
-      storage = std::make_unique<opencl::barrier_storage>(queue, phase_word::max_blocks);
     });
   }
 
   /// The kernel that runs all steps with `between` after each; compiled once.
   cl::Kernel& persistent(const boundary& between) { return kernel(between.method, "average_persistent", between); }
+  /// The storage of its barrier; of the default algorithm where there is none, for the kernel asks it for trials.
+  opencl::barrier_storage& storage(const boundary& between) {
+    const opencl::barrier_algorithm& algorithm = between.algorithm == nullptr ? opencl::lock_based : *between.algorithm;
+    auto& made = storages_[&algorithm];
+    if (made == nullptr) made = std::make_unique<opencl::barrier_storage>(queue, algorithm.max_groups, algorithm);
+    return *made;
+  }
   /// The kernel that runs one data step.
-  cl::Kernel& single() { return kernel("single", "average_single", boundaries[0]); }
+  cl::Kernel& single() { return kernel("single", "average_single", boundaries().front()); }
   /// The kernel that runs one idle step.
-  cl::Kernel& idle() { return kernel("idle", "average_idle", boundaries[0]); }
+  cl::Kernel& idle() { return kernel("idle", "average_idle", boundaries().front()); }
 
   /// Throws invalid_argument if a work-group of that size cannot run.
   void require_size(const cl::Kernel& kernel, uint32_t threads) const {
@@ -68,19 +81,21 @@ class engine {
   cl::Device device;
   cl::Context context;
   cl::CommandQueue queue;
-  std::unique_ptr<opencl::barrier_storage> storage;
 
  private:
   cl::Kernel& kernel(const std::string& key, const char* name, const boundary& between) {
     const auto found = kernels_.find(key);
     if (found != kernels_.end()) return found->second;
-    const std::string text = opencl::barrier_source(between.order) + embedded::average_cl;
+    const bool barrier = between.algorithm != nullptr;
+    const std::string text =
+        opencl::barrier_source(barrier ? *between.algorithm : opencl::lock_based, between.order) + embedded::average_cl;
     const cl::Program program =
-        opencl::build(context, device, text, between.barrier ? "-DAVERAGE_BARRIER=1" : "-DAVERAGE_BARRIER=0");
+        opencl::build(context, device, text, barrier ? "-DAVERAGE_BARRIER=1" : "-DAVERAGE_BARRIER=0");
     return opencl::checked([&]() -> cl::Kernel& { return kernels_[key] = cl::Kernel(program, name); });
   }
 
   std::map<std::string, cl::Kernel> kernels_;
+  std::map<const opencl::barrier_algorithm*, std::unique_ptr<opencl::barrier_storage>> storages_;
 };
 
 /// Nanoseconds from the start of the first command to the end of the last, on the device's timer.
@@ -162,19 +177,19 @@ class opencl_program : public step_program {
 class persistent_program : public opencl_program {
  public:
   persistent_program(std::shared_ptr<engine> engine, const boundary& between, const step_shape& shape)
-      : opencl_program(std::move(engine), shape, between.barrier), between_(between) {
+      : opencl_program(std::move(engine), shape, between.algorithm != nullptr), between_(between) {
     cl::Kernel& kernel = engine_->persistent(between_);
     engine_->require_size(kernel, shape.threads);
-    if (between_.barrier) {
+    if (between_.algorithm != nullptr) {
       set_arguments(kernel, 0);
-      opencl::require_co_resident(engine_->queue, kernel, *engine_->storage, shape.blocks, local());
+      opencl::require_co_resident(engine_->queue, kernel, engine_->storage(between_), shape.blocks, local());
     }
   }
 
  private:
   void set_arguments(cl::Kernel& kernel, uint32_t steps) const {
     opencl::checked([&] {
-      kernel.setArg(0, engine_->storage->buffer());
+      kernel.setArg(0, engine_->storage(between_).buffer());
       kernel.setArg(1, values_);
       kernel.setArg(2, wrong_);
       kernel.setArg(3, cl_uint{shape_.stores});
@@ -186,8 +201,8 @@ class persistent_program : public opencl_program {
     cl::Kernel& kernel = engine_->persistent(between_);
     set_arguments(kernel, steps);
     cl::Event event;
-    if (between_.barrier) {
-      event = opencl::launch(engine_->queue, kernel, *engine_->storage, global(), local());
+    if (between_.algorithm != nullptr) {
+      event = opencl::launch(engine_->queue, kernel, engine_->storage(between_), global(), local());
     } else {
       engine_->queue.enqueueNDRangeKernel(kernel, cl::NullRange, global(), local(), nullptr, &event);
     }
@@ -250,14 +265,17 @@ class opencl_average : public step_workload {
   }
 
   std::vector<step_method> methods() const override {
-    return {
-        {"no-barrier", "no barrier (the work alone)", {"F12"}, false, true, false},
+    std::vector<step_method> methods{
+        {no_barrier, "no barrier (the work alone)", {"F12"}, false, true, false},
         {"launch-wait", "NDRange and clFinish for each step", {"S1", "F1"}, true, true, false},
         {"relaunch", "NDRange for each step, queued in order", {"F1"}, true, true, false},
-        {"lock-based-none", "lock-based-none barrier", {"F2"}, true, false, true},
-        {"lock-based-fence", "lock-based-fence barrier", {"F4"}, true, true, true},
-        {"lock-based-acquire-release", "lock-based-acquire-release barrier", {}, true, true, true},
     };
+    for (const opencl::barrier_method& each : opencl::barrier_methods()) {
+      std::vector<std::string> items;
+      if (*each.paper_item() != '\0') items.emplace_back(each.paper_item());
+      methods.push_back({each.name(), each.name() + " barrier", items, true, orders_data(each.order), true});
+    }
+    return methods;
   }
 
   std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
@@ -270,20 +288,20 @@ class opencl_average : public step_workload {
 
   uint64_t max_co_resident(uint32_t threads) override {
     uint32_t least = UINT32_MAX;
-    for (const boundary& between : boundaries) {
-      if (!between.barrier) continue;
+    for (const boundary& between : boundaries()) {
+      if (between.algorithm == nullptr) continue;
       cl::Kernel& kernel = engine_->persistent(between);
       engine_->require_size(kernel, threads);
-      least =
-          std::min(least, opencl::checked([&] {
-                     const cl::Buffer untouched(engine_->context, CL_MEM_READ_WRITE, sizeof(cl_uint));
-                     kernel.setArg(0, engine_->storage->buffer());
-                     kernel.setArg(1, untouched);
-                     kernel.setArg(2, untouched);
-                     kernel.setArg(3, cl_uint{0});
-                     kernel.setArg(4, cl_uint{0});
-                     return opencl::resident_groups(engine_->queue, kernel, *engine_->storage, cl::NDRange(threads));
-                   }));
+      least = std::min(least, opencl::checked([&] {
+                         const cl::Buffer untouched(engine_->context, CL_MEM_READ_WRITE, sizeof(cl_uint));
+                         kernel.setArg(0, engine_->storage(between).buffer());
+                         kernel.setArg(1, untouched);
+                         kernel.setArg(2, untouched);
+                         kernel.setArg(3, cl_uint{0});
+                         kernel.setArg(4, cl_uint{0});
+                         return opencl::resident_groups(engine_->queue, kernel, engine_->storage(between),
+                                                        cl::NDRange(threads));
+                       }));
     }
     return least;
   }

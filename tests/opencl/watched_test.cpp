@@ -1,0 +1,169 @@
+// What hangs and what is wrong must be seen to be so: too many work-groups, and the texts of the thesis as printed. All
+// in child processes that are ended when they take too long.
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+
+#include "fixture.hpp"
+
+namespace gpusync::opencl::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+struct outcome {
+  bool hung = false;   ///< was ended after it had said "ready" and then nothing for long
+  std::string output;  ///< both streams
+};
+
+/// Runs `command`. Getting ready (compiling) may take a minute; what comes then, `limit`.
+outcome watch(const std::vector<std::string>& command, std::chrono::milliseconds limit = 5s) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw error("There is no pipe.");
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], 1);
+    dup2(ends[1], 2);
+    std::vector<char*> arguments;
+    for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+    arguments.push_back(nullptr);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  outcome found;
+  auto deadline = std::chrono::steady_clock::now() + 60s;
+  bool ready = false;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    pollfd waited{ends[0], POLLIN, 0};
+    if (left <= 0ms || poll(&waited, 1, static_cast<int>(left.count())) == 0) {
+      found.hung = ready;
+      kill(child, SIGKILL);
+      break;
+    }
+    char bytes[4096];
+    const ssize_t count = read(ends[0], bytes, sizeof(bytes));
+    if (count <= 0) break;
+    found.output.append(bytes, static_cast<size_t>(count));
+    if (!ready && found.output.find("ready\n") != std::string::npos) {
+      ready = true;
+      deadline = std::chrono::steady_clock::now() + limit;
+    }
+  }
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return found;
+}
+
+bool right(const outcome& found) {
+  return !found.hung && found.output.find("wrong 0\n") != std::string::npos;
+}
+bool early(const outcome& found) {
+  return !found.hung && found.output.find("wrong ") != std::string::npos && !right(found);
+}
+
+/// On PoCL, which runs as many work-groups at once as it is told to.
+class watched : public device_test {
+ protected:
+  void SetUp() override {
+    device_test::SetUp();
+    if (!IsSkipped() && !is_pocl()) GTEST_SKIP() << "only on PoCL can be said how many work-groups run at once";
+  }
+
+  static outcome run(const char* scenario, const std::string& sync, int groups, int items, int threads) {
+    return watch({"env", "POCL_MAX_PTHREAD_COUNT=" + std::to_string(threads), GPUSYNC_WATCHED, scenario, sync,
+                  std::to_string(groups), std::to_string(items)});
+  }
+};
+
+TEST_F(watched, barriers_hold_where_the_printed_texts_do_not) {
+  for (const barrier_algorithm* algorithm : barrier_algorithms) {
+    const auto three = run("late", algorithm->family, 3, 4, 3);
+    EXPECT_TRUE(right(three)) << algorithm->family << ": " << three.output;
+    const auto alone = run("late", algorithm->family, 3, 1, 3);
+    EXPECT_TRUE(right(alone)) << algorithm->family << ": " << alone.output;
+  }
+}
+
+TEST_F(watched, printed_centralized_barrier_lets_go_while_others_are_missing) {
+  const auto found = run("late", "printed:centralized", 3, 4, 3);
+  EXPECT_TRUE(early(found)) << found.output;
+}
+
+TEST_F(watched, printed_decentralized_barrier_hangs_with_fewer_work_items_than_groups) {
+  const auto found = run("late", "printed:decentralized", 2, 1, 2);
+  EXPECT_TRUE(found.hung) << found.output;
+}
+
+TEST_F(watched, no_barrier_is_found_out_too) {
+  const auto found = run("late", "none", 2, 4, 2);
+  EXPECT_TRUE(early(found)) << found.output;
+}
+
+TEST_F(watched, more_groups_than_run_at_once_are_refused_in_words_and_hang_when_forced) {
+  for (const barrier_algorithm* algorithm : barrier_algorithms) {
+    const auto refused = run("checked", algorithm->family, 4, 16, 2);
+    EXPECT_NE(refused.output.find("4 work-groups of 16 work-items cannot all run at once on"), std::string::npos)
+        << refused.output;
+    EXPECT_NE(refused.output.find("at most 2"), std::string::npos) << refused.output;
+  }
+  for (const char* family : {"lock-based", "decentralized"}) {
+    const auto forced = run("late", family, 4, 16, 2);
+    EXPECT_TRUE(forced.hung) << family << ": " << forced.output;
+  }
+  EXPECT_TRUE(right(run("late", "lock-based", 4, 16, 4))) << "with a thread for each they end";
+  EXPECT_TRUE(right(run("checked", "lock-based", 2, 16, 2)));
+}
+
+/// Oclgrind knows the barrier of a work-group, but no order between work-groups: with two it takes for a race whatever
+/// one writes and the other reads, whatever the atomics in between. So it is asked about one.
+class oclgrind : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (watch({"oclgrind", "--version"}).output.find("Oclgrind") == std::string::npos) {
+      GTEST_SKIP() << "there is no oclgrind (on Debian: apt-get install oclgrind)";
+    }
+  }
+
+  // Unoptimized, for Oclgrind 21.10 does not know all that its compiler's optimizer leaves in a program.
+  static std::string race(const std::string& sync) {
+    return watch({"oclgrind", "--data-races", "--uniform-writes", "--build-options", "-cl-opt-disable", GPUSYNC_WATCHED,
+                  "race", sync})
+        .output;
+  }
+  static outcome late(const std::string& sync) {
+    return watch({"oclgrind", "--num-threads", "2", "--build-options", "-cl-opt-disable", GPUSYNC_WATCHED, "late", sync,
+                  "2", "4", "100000"});
+  }
+};
+
+TEST_F(oclgrind, finds_no_race_in_any_barrier) {
+  for (const barrier_algorithm* algorithm : barrier_algorithms) {
+    const std::string output = race(algorithm->family);
+    EXPECT_NE(output.find("wrong 0\n"), std::string::npos) << algorithm->family << ": " << output;
+    EXPECT_EQ(output.find("race at"), std::string::npos) << algorithm->family << ": " << output;
+  }
+}
+
+TEST_F(oclgrind, finds_the_race_where_there_is_no_barrier) {
+  EXPECT_NE(race("none").find("data race at"), std::string::npos);
+}
+
+/// On Oclgrind, which runs a work-item until it comes to a barrier and then the next. PoCL 3.1 makes wrong code of the
+/// printed text, whose barrier stands under a condition.
+TEST_F(oclgrind, shows_that_the_printed_decentralized_barrier_lets_go_while_work_items_are_writing) {
+  const auto printed = late("printed:decentralized");
+  EXPECT_TRUE(early(printed)) << printed.output;
+  const auto ours = late("decentralized");
+  EXPECT_TRUE(right(ours)) << ours.output;
+}
+
+}  // namespace
+
+}  // namespace gpusync::opencl::test
