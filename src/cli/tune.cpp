@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include <gpusync/grid/tuning.hpp>
@@ -58,16 +59,25 @@ double step_time(step_workload& workload, const grid::counter_plan& plan, step_s
   return result.samples.summary().median * 1e-3;
 }
 
+/// How much faster another barrier must be to be named: less is within what runs differ by.
+constexpr double worth_a_warning = 1.03;
+
 std::string in_words(const grid::counter_plan& plan) {
   return fmt::format("{} sub-counter{} x {} cop{}, {} side{}, {} warp, first poll after {} cycles", plan.sub_counters,
                      plan.sub_counters == 1 ? "" : "s", plan.copies, plan.copies == 1 ? "y" : "ies", plan.sides,
                      plan.sides == 1 ? "" : "s", plan.second_warp ? "second" : "first", plan.first_poll);
 }
 
-/// The winner beside every other barrier, interleaved: comment lines for the table.
-std::string compare(step_workload& workload, const tuning_class& one, const planned& best,
-                    const experiment_request& request) {
-  std::string lines;
+/// The winner beside every other barrier, interleaved.
+struct comparison {
+  std::string comments;  ///< lines for the table
+  std::string warning;   ///< empty unless a barrier with another arrival, wait or shape is faster here
+};
+
+comparison compare(step_workload& workload, const tuning_class& one, const planned& best,
+                   const experiment_request& request) {
+  comparison found;
+  std::string& lines = found.comments;
   experiment_sink sink;
   sink.interrupted = interrupted;
   std::vector<step_method> methods;
@@ -93,7 +103,26 @@ std::string compare(step_workload& workload, const tuning_class& one, const plan
   for (size_t i = 0; i < methods.size(); ++i) {
     lines += fmt::format("{} {} {:.3f}/{:.3f}", i == 0 ? "" : ",", methods[i].name, figure(idle[i]), figure(stores[i]));
   }
-  return lines + "\n";
+  lines += "\n";
+  size_t ours = 0, fastest = 0;
+  const auto both = [&](size_t i) {
+    const double sum = figure(idle[i]) + figure(stores[i]);
+    return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
+  };
+  for (size_t i = 0; i < methods.size(); ++i) {
+    if (methods[i].name == method_name) ours = i;
+    if (both(i) < both(fastest)) fastest = i;
+  }
+  if (both(fastest) < both(ours) / worth_a_warning) {
+    found.warning = fmt::format(
+        "{} blocks x {} threads: {} takes {:.3f} us idle and {:.3f} us with stores in flight, the best plan of {} "
+        "{:.3f} "
+        "and {:.3f}. No table can choose another algorithm: name it in programs for such grids.",
+        one.shape.blocks, one.shape.threads, methods[fastest].name, figure(idle[fastest]), figure(stores[fastest]),
+        method_name, figure(idle[ours]), figure(stores[ours]));
+    lines += "# " + found.warning + "\n";
+  }
+  return found;
 }
 
 }  // namespace
@@ -141,7 +170,9 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
       say(console, fmt::format("{}: {:.3f} us idle, {:.3f} us with stores in flight ({})", what, best.cost.idle,
                                best.cost.stores, in_words(best.plan)));
       tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};
-      evidence += compare(*workload, one, best, request);
+      const comparison others = compare(*workload, one, best, request);
+      evidence += others.comments;
+      if (!others.warning.empty()) say(console, others.warning);
       if (interrupted()) throw stop_tuning();
     }
   } catch (const stop_tuning&) {

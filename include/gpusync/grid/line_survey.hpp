@@ -49,7 +49,7 @@ class line_survey {
 
   /// `per_side` of the free lines of each side, side 0's first; empty if there are not so many. Cheap lines first;
   /// within a side in different slices, which show in the pattern of their round trips; none that, with one of the
-  /// other side, makes `conflict(a, b)` true. Where that cannot be had, the cheapest.
+  /// other side, makes `conflict(a, b)` true. Where that cannot be had, with as few conflicts as can be found.
   std::vector<uint32_t> pick(uint32_t per_side, const std::vector<bool>& free,
                              const std::function<bool(uint32_t, uint32_t)>& conflict) const {
     if (!has_sides_) return {};
@@ -70,7 +70,7 @@ class line_survey {
 
  private:
   static constexpr double same_slice_cycles = 4;  ///< mean difference of round trips below which lines share a slice
-  static constexpr int most_conflict_tests = 24;
+  static constexpr int most_conflict_tests = 48;
 
   float at(uint32_t processor, uint32_t line) const { return round_trips_[size_t{processor} * lines_ + line]; }
 
@@ -161,7 +161,8 @@ class line_survey {
   uint32_t next(const std::vector<uint32_t>& candidates, const std::vector<uint32_t>& own_side,
                 const std::vector<uint32_t>& other_side,
                 const std::function<bool(uint32_t, uint32_t)>& conflict) const {
-    uint32_t fallback = lines_;
+    uint32_t fallback = lines_;  // the cheapest, or rather one of a slice of its own with the fewest conflicts
+    auto fewest = static_cast<long>(other_side.size()) + 1;
     int tested = 0;
     for (const uint32_t line : candidates) {
       if (std::find(own_side.begin(), own_side.end(), line) != own_side.end()) continue;
@@ -169,10 +170,13 @@ class line_survey {
       if (std::any_of(own_side.begin(), own_side.end(), [&](uint32_t taken) { return same_slice(line, taken); })) {
         continue;
       }
-      if (tested++ == most_conflict_tests) break;
-      if (std::none_of(other_side.begin(), other_side.end(), [&](uint32_t taken) { return conflict(line, taken); })) {
-        return line;
+      const auto conflicts = static_cast<long>(
+          std::count_if(other_side.begin(), other_side.end(), [&](uint32_t taken) { return conflict(line, taken); }));
+      if (conflicts < fewest) {
+        fewest = conflicts;
+        fallback = line;
       }
+      if (conflicts == 0 || ++tested == most_conflict_tests) break;
     }
     return fallback;
   }

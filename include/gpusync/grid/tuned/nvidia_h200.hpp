@@ -15,7 +15,7 @@ rule 1 512  1 1 2 1 175
 rule 1 any  1 1 2 1 275
 rule 2 32  1 1 2 0 225
 rule 2 512  1 1 2 0 225
-rule 2 any  1 2 2 0 175
+rule 2 any  1 1 2 0 275
 rule 4 32  2 1 2 0 225
 rule 4 any  2 1 2 0 225
 rule any 32  4 2 2 0 275
