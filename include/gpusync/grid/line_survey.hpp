@@ -70,7 +70,7 @@ class line_survey {
 
  private:
   static constexpr double same_slice_cycles = 4;  ///< mean difference of round trips below which lines share a slice
-  static constexpr int most_conflict_tests = 48;
+  static constexpr size_t most_questions = 48;    ///< about conflicts, for each line that is picked
 
   float at(uint32_t processor, uint32_t line) const { return round_trips_[size_t{processor} * lines_ + line]; }
 
@@ -162,21 +162,23 @@ class line_survey {
                 const std::vector<uint32_t>& other_side,
                 const std::function<bool(uint32_t, uint32_t)>& conflict) const {
     uint32_t fallback = lines_;  // the cheapest, or rather one of a slice of its own with the fewest conflicts
-    auto fewest = static_cast<long>(other_side.size()) + 1;
-    int tested = 0;
+    size_t fewest = other_side.size() + 1;
+    size_t questions = 0;
     for (const uint32_t line : candidates) {
       if (std::find(own_side.begin(), own_side.end(), line) != own_side.end()) continue;
       if (fallback == lines_) fallback = line;
       if (std::any_of(own_side.begin(), own_side.end(), [&](uint32_t taken) { return same_slice(line, taken); })) {
         continue;
       }
-      const auto conflicts = static_cast<long>(
-          std::count_if(other_side.begin(), other_side.end(), [&](uint32_t taken) { return conflict(line, taken); }));
+      size_t conflicts = 0;
+      for (size_t i = 0; i < other_side.size() && conflicts < fewest; ++i, ++questions) {
+        if (conflict(line, other_side[i])) ++conflicts;
+      }
       if (conflicts < fewest) {
         fewest = conflicts;
         fallback = line;
       }
-      if (conflicts == 0 || ++tested == most_conflict_tests) break;
+      if (fewest == 0 || questions >= most_questions) break;
     }
     return fallback;
   }
