@@ -5,5 +5,6 @@ int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   gpusync::verify::add_shipped_checks();
   gpusync::verify::add_mutant_checks();
+  gpusync::verify::add_phased_checks();
   return RUN_ALL_TESTS();
 }

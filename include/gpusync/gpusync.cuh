@@ -6,6 +6,7 @@
 #include <gpusync/grid/cooperative_groups.cuh>
 #include <gpusync/grid/cuda_storage.cuh>
 #include <gpusync/launch/cuda.cuh>
+#include <gpusync/phased/cuda.cuh>
 
 namespace gpusync {
 
@@ -17,5 +18,13 @@ using grid_barrier_storage = cuda_barrier_storage<grid::placed_counters<ordering
 using part_grid_barrier = basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid, block_range>;
 using dropping_grid_barrier =
     basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid, dropping_blocks>;
+
+/// A grid of any size and any number of phases, run by the blocks that run at once (docs/phased.md): each with its
+/// share of the virtual blocks, or, where these differ in work, each with the next one that nobody has begun.
+using phased_grid = basic_phased_grid<phased::striding, grid::placed_counters<ordering::acquire_release>, cuda_grid>;
+using phased_grid_storage = cuda_phased_storage<phased::striding>;
+using claiming_phased_grid =
+    basic_phased_grid<phased::claiming, grid::placed_counters<ordering::acquire_release>, cuda_grid>;
+using claiming_phased_grid_storage = cuda_phased_storage<phased::claiming>;
 
 }  // namespace gpusync

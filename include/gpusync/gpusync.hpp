@@ -6,11 +6,19 @@
 #include <gpusync/grid/host_storage.hpp>
 #include <gpusync/grid/lock_based.hpp>
 #include <gpusync/launch/host.hpp>
+#include <gpusync/phased/host.hpp>
 
 namespace gpusync {
 
 /// The default barrier for blocks that are host threads.
 using host_grid_barrier = basic_grid_barrier<grid::lock_based<ordering::acquire_release>, host_grid>;
 using host_grid_barrier_storage = host_barrier_storage<grid::lock_based<ordering::acquire_release>>;
+
+/// A phased grid whose blocks are host threads (docs/phased.md).
+using host_phased_grid = basic_phased_grid<phased::striding, grid::lock_based<ordering::acquire_release>, host_grid>;
+using host_phased_grid_storage = host_phased_storage<phased::striding>;
+using host_claiming_phased_grid =
+    basic_phased_grid<phased::claiming, grid::lock_based<ordering::acquire_release>, host_grid>;
+using host_claiming_phased_grid_storage = host_phased_storage<phased::claiming>;
 
 }  // namespace gpusync

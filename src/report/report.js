@@ -120,6 +120,9 @@
   };
 
   const headline = (row) => row.metrics.step_time ?? Object.values(row.metrics)[0];
+  const headlineName = (row) => (row.metrics.step_time ? "step_time" : Object.keys(row.metrics)[0]);
+  const published = "published: ";  // how the device of a row begins that was printed in a paper
+  const isPublished = (row) => row.device.startsWith(published);
   const isFloor = (method) => method === "no-barrier";
 
   function methodColor(methods, method) {
@@ -128,26 +131,56 @@
     return colors[methods.filter((name) => !isFloor(name)).indexOf(method) % colors.length];
   }
 
-  /** Rows that share a chart: one experiment and device, and one value of each axis besides blocks and threads. */
+  /** What a chart of this row has on its x axis; nothing for a row without such an axis, or one drawn from others. */
+  const xAxisOf = (row) =>
+    "fit" in row.axes ? undefined : ["iterations", "blocks", "groups"].find((name) => typeof row.axes[name] === "number");
+
+  /**
+   * Rows that share a chart: one experiment and device, and one value of each axis besides the x axis and, for blocks,
+   * the threads. What a paper has printed is drawn into every chart of its experiment.
+   */
   function chartGroups(results, titles) {
     const groups = new Map();
-    for (const row of results.rows) {
-      const figure = headline(row);
-      if (!figure || figure.value === null || typeof row.axes.blocks !== "number") continue;
-      const others = Object.entries(row.axes).filter(([name]) => name !== "blocks" && name !== "threads");
+    const put = (key, group, entry) => {
+      if (!groups.has(key)) groups.set(key, {...group, entries: []});
+      groups.get(key).entries.push(entry);
+    };
+    const drawn = results.rows.map((row) => ({row, figure: headline(row), x: xAxisOf(row)}))
+      .filter(({figure, x}) => x && figure && figure.value !== null);
+    for (const entry of drawn.filter(({row}) => !isPublished(row))) {
+      const {row, x} = entry;
+      const others = Object.entries(row.axes).filter(([name]) => name !== x && (x !== "blocks" || name !== "threads"));
       const words = others.map(([name, value]) =>
         name === "stores" ? (value ? "stores in flight" : "no stores in flight") : `${name} ${value}`);
-      const key = JSON.stringify([row.experiment, row.device, others]);
-      if (!groups.has(key)) {
-        groups.set(key, {title: [titles[row.device], ...words].join(", "), experiment: row.experiment, entries: []});
+      const key = JSON.stringify([row.experiment, row.device, x, others]);
+      put(key, {title: [titles[row.device], ...words].join(", "), experiment: row.experiment, x}, entry);
+    }
+    for (const entry of drawn.filter(({row}) => isPublished(row))) {
+      const {row, x} = entry;
+      const beside = [...groups.values()].filter((group) =>
+        group.experiment === row.experiment && group.x === x && group.entries[0].figure.unit === entry.figure.unit &&
+        !isPublished(group.entries[0].row));
+      for (const group of beside) {
+        group.entries.push(entry);
+        group.published = row.device.slice(published.length);
       }
-      groups.get(key).entries.push({row, figure});
+      if (beside.length === 0) {
+        const key = JSON.stringify([row.experiment, row.device, x]);
+        put(key, {title: titles[row.device], experiment: row.experiment, x}, entry);
+      }
+    }
+    for (const group of groups.values()) {
+      if (group.published) group.title += `; dashed: published, on ${group.published}`;
     }
     return [...groups.values()];
   }
 
   /** What the x axis may show: the blocks at one block size, or all shapes; the fullest choice first. */
-  function choicesOf(entries) {
+  function choicesOf({entries, x}) {
+    if (x !== "blocks") {
+      return [{name: x === "groups" ? "work-groups" : x, entries, label: ({row}) => String(row.axes[x]),
+               rank: ({row}) => row.axes[x]}];
+    }
     const sizes = [...new Set(entries.map(({row}) => row.axes.threads ?? null))];
     const choices = sizes.map((threads) => {
       const chosen = entries.filter(({row}) => (row.axes.threads ?? null) === threads);
@@ -192,7 +225,7 @@
           data: entries.map((entry) => (entry ? entry.figure.value : null)),
           spanGaps: true,
           borderWidth: isFloor(method) ? 1.5 : 2,
-          borderDash: wrong ? [6, 4] : isFloor(method) ? [2, 3] : [],
+          borderDash: wrong || own.every(({row}) => isPublished(row)) ? [6, 4] : isFloor(method) ? [2, 3] : [],
           pointStyle: entries.map((entry) => (entry && entry.row.verified === false ? "crossRot" : "circle")),
           pointRadius: entries.map((entry) => (entry && entry.row.verified === false ? 6 : 3)),
           pointHoverRadius: 6,
@@ -284,8 +317,10 @@
 
   function draw(state) {
     const choice = state.choices[state.chosen];
-    const {unit} = choice.entries[0].figure;
-    const value = scaleOptions(state.logarithmic, `time per step in ${unit}`);
+    const {row, figure: {unit}} = choice.entries[0];
+    const name = headlineName(row);
+    const quantity = name === "step_time" ? "time per step" : name.replaceAll("_", " ");
+    const value = scaleOptions(state.logarithmic, `${quantity} in ${unit}`);
     state.sideways = labelsOf(choice).length === 1;
     if (state.chart) state.chart.destroy();
     state.chart = new Chart(state.canvas, {
@@ -333,7 +368,7 @@
   function addChart(container, group, methods, logarithmic) {
     const state = {
       methods,
-      choices: choicesOf(group.entries),
+      choices: choicesOf(group),
       chosen: 0,
       logarithmic,
       canvas: element("canvas", {role: "img", "aria-label": `Chart: ${group.title}; the table holds the same figures`}),

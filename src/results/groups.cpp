@@ -40,6 +40,10 @@ bool is_unordered(const row& entry) {
   return entry.method.ends_with("-none");
 }
 
+bool is_published(const row& entry) {
+  return entry.device.starts_with(published_device);
+}
+
 bool is_contender(const row& entry) {
   return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) && !is_unordered(entry) &&
          headline_value(entry);
@@ -69,11 +73,16 @@ std::string axes_in_words(const std::vector<std::pair<std::string, axis_value>>&
   };
   const auto blocks = axis_number(axes, "blocks");
   const auto threads = axis_number(axes, "threads");
+  const auto groups = axis_number(axes, "groups");  // OpenCL's words for the same
+  const auto items = axis_number(axes, "items");
   std::string words;
   if (blocks) words = count(*blocks, "block");
   if (threads) words += (blocks ? " of " : "") + count(*threads, "thread");
+  if (groups) words += (words.empty() ? "" : ", ") + count(*groups, "work-group");
+  if (items) words += (groups ? " of " : words.empty() ? "" : ", ") + count(*items, "work-item");
   for (const auto& [name, value] : axes) {
     if ((name == "blocks" && blocks) || (name == "threads" && threads)) continue;
+    if ((name == "groups" && groups) || (name == "items" && items)) continue;
     if (!words.empty()) words += ", ";
     const auto* number = std::get_if<int64_t>(&value);
     if (name == "stores" && number != nullptr) {

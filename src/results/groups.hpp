@@ -35,6 +35,13 @@ bool is_floor(const row& entry);
 /// result that came out right proves nothing. It is measured for its time, and never wins.
 bool is_unordered(const row& entry);
 
+/// How the device and the method of a row begin that was not measured here but printed in a paper.
+inline constexpr const char* published_device = "published: ";
+inline constexpr const char* published_method = "published-";
+
+/// Whether the row is such a one, or drawn from such ones.
+bool is_published(const row& entry);
+
 /// Whether the row may win: measured, its result verified, its status ok, neither the floor nor unordered.
 bool is_contender(const row& entry);
 
@@ -45,7 +52,8 @@ std::vector<const row*> by_figure(const row_group& group);
 /// The group's fastest contender; null if there is none.
 const row* fastest_contender(const row_group& group);
 
-/// The axes in words: "132 blocks of 256 threads, stores in flight"; other axes as "elements 65536".
+/// The axes in words: "132 blocks of 256 threads, stores in flight", "70 work-groups of 64 work-items"; other axes as
+/// "elements 65536".
 std::string axes_in_words(const std::vector<std::pair<std::string, axis_value>>& axes);
 
 /// The axis `name` as a number; empty if it is missing or a word.

@@ -102,6 +102,57 @@ std::string work_alone(const row_group& group) {
   return fmt::format(" (the work alone: {})", figure_with_unit(*floor));
 }
 
+/// From how many steps on a barrier is worth it, where rows say so: the least of them.
+std::string first_win(const row_group& group) {
+  const row* soonest = nullptr;
+  const auto from = [](const row* entry) {
+    const metric* found = entry->find_metric("wins_from");
+    return found == nullptr ? std::nullopt : found->value;
+  };
+  bool asked = false;
+  for (const row* entry : group.rows) {
+    if (!is_contender(*entry)) continue;
+    asked = asked || entry->find_metric("wins_from") != nullptr;
+    if (from(entry) && (soonest == nullptr || *from(entry) < *from(soonest))) soonest = entry;
+  }
+  if (!asked) return "";
+  if (soonest == nullptr) return "; no barrier overtakes launching and waiting on the host";
+  return fmt::format("; {} takes less than launching and waiting on the host from {:.0f} step{} on", words(soonest),
+                     *from(soonest), *from(soonest) == 1 ? "" : "s");
+}
+
+/// What papers have printed of step times in this experiment, and the same methods here, both by rising figure.
+std::string then_and_now(const document& results, const row_group& group) {
+  rows then;
+  for (const row& entry : results.rows) {
+    const bool same = is_published(entry) && entry.experiment == group.experiment && headline_value(entry);
+    if (!same || entry.find_metric("step_time") == nullptr) continue;
+    // The experiment adds them for each of its devices.
+    if (std::ranges::find(then, entry.method, &row::method) == then.end()) then.push_back(&entry);
+  }
+  if (then.empty()) return "";
+  rows now;
+  for (const row* entry : group.rows) {
+    const bool printed = std::ranges::any_of(then, [&](const row* old) {
+      const std::string method = old->method.substr(std::string(published_method).size());
+      return entry->method == method || entry->method == method + "-acquire-release";
+    });
+    if (printed && is_contender(*entry)) now.push_back(entry);
+  }
+  const auto by_rising_figure = [](rows& list) {
+    std::ranges::stable_sort(list, {}, [](const row* entry) { return *headline_value(*entry); });
+    std::vector<std::string> parts;
+    for (const row* entry : list) {
+      const size_t prefix = is_published(*entry) ? std::string(published_method).size() : 0;
+      parts.push_back(printable(entry->method.substr(prefix), 60) + " " + figure_with_unit(entry));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+  };
+  const std::string device = then.front()->device.substr(std::string(published_device).size());
+  return fmt::format("; then, on {}: {}; now: {}", printable(device, 60), by_rising_figure(then),
+                     now.empty() ? "nothing verified" : by_rising_figure(now));
+}
+
 verdict verdict_on(const document& results, const row_group& group) {
   const std::string shape = axes_in_words(group.axes);
   const std::string where = device_title(results, group.device) + (shape.empty() ? "" : ", " + shape);
@@ -121,12 +172,15 @@ verdict verdict_on(const document& results, const row_group& group) {
     if (entry != winner) (spreads_overlap(winner, entry) ? equals : slower).push_back(entry);
   }
   result.winner = winner->method;
-  result.text = fmt::format("{}: {}{}{}{}.", where, winner_in_words(winner, equals), work_alone(group),
-                            rivals_in_words(slower, winner), also_rans(group));
+  result.text =
+      fmt::format("{}: {}{}{}{}{}{}.", where, winner_in_words(winner, equals), work_alone(group),
+                  rivals_in_words(slower, winner), first_win(group), then_and_now(results, group), also_rans(group));
   return result;
 }
 
+/// Whether there is something to judge: step times that were measured here.
 bool has_step_times(const row_group& group) {
+  if (is_published(*group.rows.front())) return false;
   return std::ranges::any_of(group.rows, [](const row* entry) { return entry->find_metric("step_time") != nullptr; });
 }
 

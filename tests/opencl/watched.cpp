@@ -1,6 +1,7 @@
 // What may hang or crash, in a process of its own that watched_test watches and ends.
 //   opencl_watched late SYNC GROUPS ITEMS [POLLS]  one barrier to which all work-groups but the first come late
 //   opencl_watched checked SYNC GROUPS ITEMS       the same, launched by the library
+//   opencl_watched phased SYNC GROUPS ITEMS        the same as a phased grid of so many virtual work-groups
 //   opencl_watched race SYNC                       one work-group whose work-items read what the others wrote
 // SYNC is an algorithm of the library, "printed:NAME" for printed/NAME.cl, or "none". Says "ready" before what may hang
 // and "wrong N" after it.
@@ -57,6 +58,28 @@ __kernel void race(__global uint* storage, volatile __global int* printed, __glo
 }
 )";
 
+constexpr const char* phased_text = R"(
+static void write(volatile __global uint* written, uint group) {
+  written[group * get_local_size(0) + get_local_id(0)] = 1;
+}
+static void look(volatile __global uint* written, volatile __global uint* wrong, uint groups) {
+  for (uint i = 0; i < groups * get_local_size(0); ++i) {
+    if (written[i] == 0) atomic_inc(wrong);
+  }
+}
+__kernel void phased(__global uint* storage, __global uint* grid_words, volatile __global uint* words) {
+  __local gpusync_phased_local shared;
+  gpusync_phased grid;
+  if (!gpusync_phased_enter(storage, grid_words, &shared, &grid)) return;
+  const uint groups = gpusync_virtual_groups(&grid);
+  for (uint phase = 0; phase < 2; ++phase) {
+    GPUSYNC_FOR_EACH_GROUP(&grid, group,
+                           phase == 0 ? write(words + 2, group) : look(words + 2, words + 1, groups));
+    gpusync_end_phase(&grid);
+  }
+}
+)";
+
 struct text {
   std::string source;
   const ocl::barrier_algorithm* algorithm = &ocl::lock_based;
@@ -86,8 +109,39 @@ text text_of(const std::string& sync, gpusync::ordering order, const std::string
   return found;
 }
 
+/// Says how many words of the first phase the second one missed, under all schedules.
+int run_phased(const std::string& sync, uint32_t groups, uint32_t items) {
+  const ocl::barrier_algorithm& algorithm = *text_of(sync, gpusync::ordering::acquire_release, "").algorithm;
+  const cl::Device device = ocl::all_devices().at(0);
+  const cl::Context context(device);
+  const cl::CommandQueue queue(context, device);
+  std::vector<cl::Kernel> kernels;
+  for (const ocl::phased_schedule schedule : ocl::phased_schedules) {
+    kernels.emplace_back(ocl::build(context, device, ocl::phased_source(schedule, algorithm) + phased_text), "phased");
+  }
+  std::puts("ready");
+  std::fflush(stdout);
+  cl_uint wrong = 0;
+  for (cl::Kernel& kernel : kernels) {
+    ocl::phased_storage storage(queue, groups, algorithm);
+    const size_t bytes = (2 + size_t{groups} * items) * sizeof(cl_uint);
+    const cl::Buffer words(context, CL_MEM_READ_WRITE, bytes);
+    queue.enqueueFillBuffer(words, cl_uint{0}, 0, bytes);
+    kernel.setArg(2, words);
+    ocl::launch_phased(queue, kernel, storage, groups, cl::NDRange(items));
+    cl_uint found = 0;
+    queue.enqueueReadBuffer(words, CL_TRUE, sizeof(cl_uint), sizeof(cl_uint), &found);
+    wrong += found;
+  }
+  std::printf("wrong %u\n", wrong);
+  return 0;
+}
+
 int run(int argc, char** argv) {
-  if (argc < 3) throw gpusync::error("usage: opencl_watched late|checked|race SYNC [GROUPS ITEMS [POLLS]]");
+  if (argc == 5 && std::string(argv[1]) == "phased") {
+    return run_phased(argv[2], static_cast<uint32_t>(std::atoi(argv[3])), static_cast<uint32_t>(std::atoi(argv[4])));
+  }
+  if (argc < 3) throw gpusync::error("usage: opencl_watched late|checked|phased|race SYNC [GROUPS ITEMS [POLLS]]");
   const std::string scenario = argv[1], sync = argv[2];
   const bool race = scenario == "race";
   const auto groups = static_cast<size_t>(race ? 1 : std::atoi(argv[3]));

@@ -121,6 +121,15 @@ TEST_F(watched, more_groups_than_run_at_once_are_refused_in_words_and_hang_when_
   EXPECT_TRUE(right(run("checked", "lock-based", 2, 16, 2)));
 }
 
+TEST_F(watched, phased_grids_complete_where_the_plain_barrier_hangs) {
+  for (const char* family : {"lock-based", "centralized"}) {
+    const auto plain = run("late", family, 128, 4, 2);
+    EXPECT_TRUE(plain.hung) << family << ": " << plain.output;
+    const auto phased = run("phased", family, 128, 4, 2);
+    EXPECT_TRUE(right(phased)) << family << ": " << phased.output;
+  }
+}
+
 /// Oclgrind knows the barrier of a work-group, but no order between work-groups: with two it takes for a race whatever
 /// one writes and the other reads, whatever the atomics in between. So it is asked about one.
 class oclgrind : public testing::Test {

@@ -24,6 +24,8 @@ const char* const source = R"(
 #include <gpusync/grid/layout.hpp>
 #include <gpusync/grid/lock_based.hpp>
 #include <gpusync/grid/registry.hpp>
+#include <gpusync/phased/phased_grid.hpp>
+#include <gpusync/phased/state.hpp>
 
 using barrier = gpusync::basic_grid_barrier<gpusync::grid::lock_based<gpusync::ordering::acquire_release>,
                                             gpusync::cuda_grid>;
@@ -35,6 +37,14 @@ extern "C" __global__ void sync_for(barrier b) {
   if (b.sync_for(5_ms) == gpusync::wait_status::timed_out) return;
   auto token = b.arrive();
   b.wait(static_cast<barrier::arrival_token&&>(token));
+}
+
+using phased = gpusync::basic_phased_grid<gpusync::phased::claiming,
+                                          gpusync::grid::lock_based<gpusync::ordering::acquire_release>,
+                                          gpusync::cuda_grid>;
+
+extern "C" __global__ void phases(phased grid, gpusync::phased_state<float> state) {
+  grid.run(10, [&](gpusync::uint32_t block, gpusync::uint32_t) { state.of(block)[threadIdx.x] += 1; });
 }
 )";
 

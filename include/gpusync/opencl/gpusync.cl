@@ -23,4 +23,9 @@
 
 #include "barrier.cl"
 #include "discovery.cl"
+
+#ifdef GPUSYNC_SCHEDULE  // phased execution
+#include "phased_layout.h"
+#include "phased.cl"
+#endif
 // clang-format on

@@ -1,0 +1,122 @@
+// Phased grids on a CUDA device: their memory, and their launch.
+#pragma once
+
+#include <algorithm>
+
+#include <gpusync/grid/cuda_storage.cuh>
+#include <gpusync/launch/cuda.cuh>
+#include <gpusync/phased/phased_grid.hpp>
+#include <gpusync/phased/shape.hpp>
+#include <gpusync/phased/state.hpp>
+#include <gpusync/phased/storage_layout.hpp>
+
+namespace gpusync {
+
+/// Owns the state of one phased grid of up to `virtual_blocks` virtual blocks on a CUDA device: its barrier, for as
+/// many blocks as the device can hold, and what its schedule needs. Reusable by one launch after another without a
+/// reset, unless a wait timed out.
+template <class Schedule, class Algorithm = grid::placed_counters<ordering::acquire_release>>
+class cuda_phased_storage {
+ public:
+  using grid_type = basic_phased_grid<Schedule, Algorithm, cuda_grid>;
+
+  /// Throws invalid_argument for no virtual blocks, cuda_failure if memory is short. See cuda_barrier_storage for what
+  /// its barrier surveys.
+  cuda_phased_storage(const cuda_device& device, uint32_t virtual_blocks)
+      : virtual_blocks_(phased::at_least_one(virtual_blocks)),
+        resident_(std::min(virtual_blocks, most_resident(device))),
+        layout_(phased::layout::of<Schedule, cuda_grid>(virtual_blocks, resident_)),
+        barrier_(device, resident_),
+        words_(device, layout_.total * sizeof(uint32_t)) {
+    clear();
+  }
+
+  /// What a kernel takes as its first parameter. launch_phased() calls it.
+  grid_type grid(uint32_t virtual_blocks) {
+    phased::require_capacity(virtual_blocks, virtual_blocks_);
+    return {barrier_.barrier(), words(), words() + layout_.told, virtual_blocks};
+  }
+
+  uint32_t capacity() const { return virtual_blocks_; }
+  /// The most resident blocks that it serves: as many as the device holds of the smallest blocks.
+  uint32_t resident_capacity() const { return resident_; }
+
+  /// The resident blocks that a timed-out wait missed, with the phase; empty if none timed out. Synchronizes with
+  /// nothing: call it after the kernel, or at any time while it runs.
+  std::vector<missing_block> missing() const { return phased::in_phases<Schedule>(barrier_.missing()); }
+
+  /// Back to the first state. Needed after a wait timed out. Precondition: no kernel uses the storage. Blocking.
+  void reset() {
+    barrier_.reset();
+    clear();
+  }
+
+  /// Bytes of device memory, the lines of placed counters not counted.
+  size_t bytes() const { return barrier_.bytes() + words_.bytes(); }
+
+ private:
+  static uint32_t most_resident(const cuda_device& device) {
+    const auto most = static_cast<uint32_t>(device.sm_count()) *
+                      static_cast<uint32_t>(std::max(1, device.properties().maxBlocksPerMultiProcessor));
+    return std::min(most, Algorithm::max_blocks);
+  }
+
+  void clear() {
+    const cuda_device_scope scope(words_.ordinal());
+    check_cuda(cudaMemset(words_.address(), 0, words_.bytes()), "cudaMemset");
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+
+  uint32_t* words() { return static_cast<uint32_t*>(words_.address()); }
+
+  uint32_t virtual_blocks_;
+  uint32_t resident_;
+  phased::layout layout_;
+  cuda_barrier_storage<Algorithm> barrier_;
+  cuda_buffer words_;
+};
+
+/// The memory behind a phased_state on a CUDA device; zero at first. T: trivially copyable.
+template <class T>
+class cuda_phased_state {
+ public:
+  cuda_phased_state(const cuda_device& device, uint32_t virtual_blocks, uint32_t per_block)
+      : per_block_(per_block), values_(device, size_t{virtual_blocks} * per_block * sizeof(T)) {}
+  phased_state<T> view() const { return {static_cast<T*>(values_.address()), per_block_}; }
+  size_t bytes() const { return values_.bytes(); }
+
+ private:
+  uint32_t per_block_;
+  cuda_buffer values_;
+};
+
+/// How many resident blocks launch_phased() would start: as many of `kernel` in this shape as run at once on `device`,
+/// never more than virtual blocks, nor than shape.resident if that is given.
+template <class... Parameters>
+uint32_t resident_blocks(const cuda_device& device, void (*kernel)(Parameters...), const phased_shape& shape) {
+  uint64_t most = max_co_resident(device, kernel, {1, shape.threads, shape.shared_bytes}).blocks();
+  if (shape.resident != 0) most = std::min<uint64_t>(most, shape.resident);
+  // One at least, for a kernel that cannot run at all: launch() says why.
+  return static_cast<uint32_t>(std::clamp<uint64_t>(shape.virtual_blocks, 1, std::max<uint64_t>(most, 1)));
+}
+
+/// Starts `kernel(grid, arguments...)` on `stream`: as many blocks as run at once, which work on `shape.virtual_blocks`
+/// virtual ones. Returns the number of resident blocks.
+///
+/// Never refuses a grid for its size. Asynchronous; can be captured into a CUDA graph. Throws invalid_argument for an
+/// empty grid, one beyond the storage's capacity or a shape that no block can have, broken_barrier for a storage that
+/// must be reset, cuda_failure for the rest. Nothing was started then.
+template <class Schedule, class Algorithm, class... Parameters, class... Arguments>
+uint32_t launch_phased(const cuda_device& device, cudaStream_t stream, const phased_shape& shape,
+                       void (*kernel)(basic_phased_grid<Schedule, Algorithm, cuda_grid>, Parameters...),
+                       cuda_phased_storage<Schedule, Algorithm>& storage, Arguments&&... arguments) {
+  const auto phased = storage.grid(shape.virtual_blocks);
+  detail::check_shape(device, {1, shape.threads, shape.shared_bytes});
+  const uint32_t resident = std::min(resident_blocks(device, kernel, shape), storage.resident_capacity());
+  const launch_shape launched{resident, shape.threads, shape.shared_bytes};
+  detail::check_argument(launched, phased.barrier());
+  launch(device, stream, launched, kernel, phased, std::forward<Arguments>(arguments)...);
+  return resident;
+}
+
+}  // namespace gpusync

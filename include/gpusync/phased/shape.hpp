@@ -1,0 +1,16 @@
+// How many virtual blocks of how many threads.
+#pragma once
+
+#include <gpusync/launch/shape.hpp>
+
+namespace gpusync {
+
+/// The shape of a phased launch: a grid of any size, run by as many blocks as run at once.
+struct phased_shape {
+  uint32_t virtual_blocks;
+  extent threads;           ///< per block
+  size_t shared_bytes = 0;  ///< dynamic shared memory per block (CUDA)
+  uint32_t resident = 0;    ///< at most so many blocks run them; 0: as many as run at once
+};
+
+}  // namespace gpusync

@@ -1,0 +1,40 @@
+// Static schedule of a phased grid: every P-th virtual block.
+#pragma once
+
+#include <gpusync/phased/resident_block.hpp>
+
+namespace gpusync::phased {
+
+/// Resident block p of P runs the virtual blocks p, p + P, p + 2P, … in this order, the same ones in every phase.
+///
+/// Synchronizes: nothing; the barrier that ends the phase does. Between two virtual blocks of one resident block lies a
+///   block barrier, so that shared memory can be used anew.
+/// Cost: a block barrier per virtual block beyond the first. No memory, no atomics.
+/// Balance: a phase lasts as long as the longest of the resident blocks' shares.
+/// Storage: none.
+struct striding {
+  static constexpr const char* name = "striding";
+  static constexpr const char* paper_item = "";
+  static constexpr uint32_t barriers = 1;  ///< grid barriers per phase
+
+  /// 32-bit words of shared state; all zero is a valid start.
+  GPUSYNC_HD static constexpr size_t words(uint32_t) { return 0; }
+
+  /// Calls `body(virtual block)` for the block's share. `meet()`: a grid barrier, false if its wait timed out; then
+  /// this returns false too. All threads of the block call together.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid, class Meet, class Body>
+  GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Meet&&, Body&& body) {
+    const uint32_t resident = at.grid.blocks();
+    uint32_t block = at.grid.block();
+    GPUSYNC_NOT_UNROLLED
+    while (true) {
+      body(block);
+      if (at.virtual_blocks - block <= resident) return true;
+      block += resident;
+      at.grid.sync_block();
+    }
+  }
+};
+
+}  // namespace gpusync::phased

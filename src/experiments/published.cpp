@@ -1,0 +1,65 @@
+#include "experiments/published.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "results/groups.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+metric printed_metric(const json& table, double printed) {
+  metric figure;
+  figure.unit = table.at("unit").get<std::string>();
+  figure.value = printed;
+  if (figure.unit == "ns") {
+    figure.value = printed / 1000;
+    figure.unit = "us";
+  }
+  figure.n = table.at("runs").is_null() ? 1 : table.at("runs").get<uint64_t>();
+  return figure;
+}
+
+void append_series(const json& paper, const json& table, const json& series, std::vector<row>& rows) {
+  const json& at = table.at("at");
+  const json& values = series.at("values");
+  if (at.size() != values.size()) {
+    throw std::logic_error(fmt::format("published.json has {} values of {} for {} points", values.size(),
+                                       series.at("method").get<std::string>(), at.size()));
+  }
+  for (size_t i = 0; i < at.size(); ++i) {
+    row entry;
+    entry.experiment = table.at("experiment").get<std::string>();
+    entry.items = {table.at("item").get<std::string>()};
+    entry.device = std::string(published_device) + paper.at("device").get<std::string>();
+    for (const auto& fixed : table.at("fixed").items()) {
+      entry.axes.emplace_back(fixed.key(), fixed.value().get<int64_t>());
+    }
+    entry.axes.emplace_back(table.at("axis").get<std::string>(), at[i].get<int64_t>());
+    entry.method = std::string(published_method) + series.at("method").get<std::string>();
+    entry.metrics = {{table.at("metric").get<std::string>(), printed_metric(table, values[i].get<double>())}};
+    entry.verification = fmt::format("not checked: {} {} as printed for {} in {}, {} ({})", values[i].dump(),
+                                     table.at("unit").get<std::string>(), series.at("printed").get<std::string>(),
+                                     paper.at("title").get<std::string>(), table.at("source").get<std::string>(),
+                                     table.at("note").get<std::string>());
+    rows.push_back(std::move(entry));
+  }
+}
+
+}  // namespace
+
+std::vector<row> published_rows(std::string_view published, const std::string& experiment) try {
+  const json paper = json::parse(published);
+  std::vector<row> rows;
+  for (const json& table : paper.at("tables")) {
+    if (table.at("experiment") != experiment) continue;
+    for (const json& series : table.at("series")) append_series(paper, table, series, rows);
+  }
+  return rows;
+} catch (const json::exception& error) {
+  throw std::logic_error(fmt::format("published.json is malformed: {}", error.what()));
+}
+
+}  // namespace gpusync::tool
