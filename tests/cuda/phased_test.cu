@@ -167,12 +167,12 @@ TYPED_TEST(CudaPhased, CompletesWhereAPlainBarrierIsRefused) {
   constexpr uint32_t threads = 256;
   const uint32_t blocks = this->resident(threads) + 1;
   cuda_phased_storage<TypeParam> storage(this->device(), blocks);
-  cuda_barrier_storage<default_algorithm> plain(this->device(), blocks);
-  const auto slots = this->words(blocks);
+  cuda_barrier_storage<default_algorithm> plain(this->device(), 8 * blocks);
+  const auto slots = this->words(8 * blocks);
   const auto early = this->words(1);
   EXPECT_THROW(launch(this->device(), nullptr, {8 * blocks, threads}, waits<default_algorithm>, plain.barrier(),
                       this->address(slots), this->address(early), 0u, 1u),
-               error);
+               not_co_resident);
   this->expect_right(storage, {blocks, threads}, {phases(1000)});
 }
 

@@ -26,6 +26,7 @@ outcome watch(const std::vector<std::string>& command, std::chrono::milliseconds
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw error("There is no pipe.");
   const pid_t child = fork();
+  if (child == -1) throw error("There is no further process.");
   if (child == 0) {
     dup2(ends[1], 1);
     dup2(ends[1], 2);

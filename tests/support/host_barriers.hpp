@@ -15,24 +15,40 @@ struct as_gtest_types<grid::algorithm_list<Algorithms...>> {
   using type = ::testing::Types<Algorithms...>;
 };
 
-using portable_types = as_gtest_types<grid::portable_algorithms>::type;
-
-/// Those of them that order the data around them.
-template <class Kept, class... Rest>
-struct ordered_of {
-  using type = typename as_gtest_types<Kept>::type;
+/// Those of a list that a filter keeps.
+template <template <class> class Filter, class Kept, class... Rest>
+struct kept_of {
+  using type = Kept;
 };
-template <class... Kept, class First, class... Rest>
-struct ordered_of<grid::algorithm_list<Kept...>, First, Rest...>
-    : ordered_of<std::conditional_t<orders_data(First::order), grid::algorithm_list<Kept..., First>,
-                                    grid::algorithm_list<Kept...>>,
-                 Rest...> {};
-template <class List>
-struct ordered_in;
-template <class... Algorithms>
-struct ordered_in<grid::algorithm_list<Algorithms...>> : ordered_of<grid::algorithm_list<>, Algorithms...> {};
+template <template <class> class Filter, class... Kept, class First, class... Rest>
+struct kept_of<Filter, grid::algorithm_list<Kept...>, First, Rest...>
+    : kept_of<
+          Filter,
+          std::conditional_t<Filter<First>::value, grid::algorithm_list<Kept..., First>, grid::algorithm_list<Kept...>>,
+          Rest...> {};
+template <template <class> class Filter, class List>
+struct kept_in;
+template <template <class> class Filter, class... Algorithms>
+struct kept_in<Filter, grid::algorithm_list<Algorithms...>> : kept_of<Filter, grid::algorithm_list<>, Algorithms...> {};
 
-using ordered_types = ordered_in<grid::portable_algorithms>::type;
+template <class Algorithm>
+struct orders_its_data {
+  static constexpr bool value = orders_data(Algorithm::order);
+};
+/// AddressSanitizer sees the same of an algorithm in all its orderings, and compiling takes its time.
+template <class Algorithm>
+struct is_worth_testing {
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool value = Algorithm::order == ordering::acquire_release;
+#else
+  static constexpr bool value = true;
+#endif
+};
+
+using portable_algorithms = kept_in<is_worth_testing, grid::portable_algorithms>::type;
+using portable_types = as_gtest_types<portable_algorithms>::type;
+/// Those of them that order the data around them.
+using ordered_types = as_gtest_types<kept_in<orders_its_data, portable_algorithms>::type>::type;
 
 struct algorithm_names {
   template <class Algorithm>

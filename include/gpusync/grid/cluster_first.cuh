@@ -14,9 +14,8 @@ namespace gpusync::grid {
 /// barrier, which is hardware, says that all of the cluster have arrived. CUDA only; uses clusters from sm_90 on, in
 /// any launch: without clusters, and on older devices, each block is a cluster of its own. Nothing of the papers.
 ///
-/// Preconditions: as lock_based. It always joins the whole grid, for clusters cannot be divided, and nothing else may
-/// use
-///   the cluster's barrier between arrive() and wait().
+/// Preconditions: as lock_based. It always joins the whole grid, for clusters cannot be divided, and nothing else
+///   may use the cluster's barrier between arrive() and wait().
 /// Synchronizes: as lock_based<ordering::acquire_release>: the cluster's barrier releases and acquires in all threads,
 ///   and the add of the first block's thread 0 hands that on.
 /// Progress: other blocks' waits end only if the first block of each cluster calls wait() too.

@@ -14,9 +14,9 @@ namespace gpusync::grid {
 ///   rounds.
 /// Progress: as lock_based; besides, other blocks' waits end only if this block calls wait() too, for the rounds after
 ///   the first are in it.
-/// Cost: log2(n) hops, rounded up, each with a release: 8 for 132 blocks. Per block as many stores, and polls of as
-/// many
-///   words, of which no two blocks share one; no read-modify-write but one by the first block, behind the phase.
+/// Cost: log2(n) hops, rounded up, each with a release: 8 for 132 blocks. Per block as many stores, and
+///   polls of as many words, of which no two blocks share one; no read-modify-write but one by the first block, behind
+///   the phase.
 /// Storage: 64 bytes per block and a line; at most 65,535 blocks.
 template <ordering Order>
 struct dissemination {

@@ -1,10 +1,11 @@
 // The front door: what a kernel holds in its hand.
 //
 //   __kernel void relax(__global uint* storage, __global float* a, __global float* b, int steps) {
-//     if (GPUSYNC_TRIAL(storage)) return;                  // first line of every kernel with a barrier: see
-//     discovery.cl gpusync_barrier grid = gpusync_barrier_of(storage); for (int s = 0; s < steps; ++s) {
+//     if (GPUSYNC_TRIAL(storage)) return;   // first line of every kernel with a barrier, see discovery.cl
+//     gpusync_barrier grid = gpusync_barrier_of(storage);
+//     for (int s = 0; s < steps; ++s) {
 //       sweep(a, b);
-//       gpusync_sync(&grid);                               // every work-group sees every work-group's writes
+//       gpusync_sync(&grid);                // every work-group sees every work-group's writes
 //       swap(&a, &b);
 //     }
 //   }
@@ -112,7 +113,8 @@ static void gpusync_report_missing(gpusync_barrier* grid, gpusync_arrival arriva
   gpusync_store(words + GPUSYNC_AT_REPORT, 1u);
 }
 
-/// As gpusync_wait(), but gives up after `limit` ticks (gpusync::opencl::ticks_for). Returns GPUSYNC_COMPLETED or
+/// As gpusync_wait(), but gives up after `limit` ticks (gpusync::opencl::ticks_for); with lock_free and decentralized,
+/// work-group 0 waits so long for each flag in turn. Returns GPUSYNC_COMPLETED or
 /// GPUSYNC_TIMED_OUT, the same in all work-items of a work-group.
 ///
 /// After GPUSYNC_TIMED_OUT the phase is lost and the barrier unusable until its storage is reset: leave the kernel. The

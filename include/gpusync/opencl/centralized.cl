@@ -4,10 +4,9 @@
 //
 // - Work-group 0 resets the counter and arrives in one operation: it puts n and takes its own one away, an addition of
 //   n - 1. The others take one away. So the counter rests at zero, needs no reset, and serves launches of any size.
-// - Two counters take turns, phase by phase. With one, a fast work-group would begin the next phase before a slow one
-// has
-//   seen the zero of this one. Nobody touches a counter again before all have seen its zero, for they have all arrived
-//   in the phase between.
+// - Two counters take turns, phase by phase. With one, a fast work-group would begin the next phase before a slow
+//   one has seen the zero of this one. Nobody touches a counter again before all have seen its zero, for they have all
+//   arrived in the phase between.
 // - The condition is the one that the figure states. The code of the thesis's appendix C reads
 //   `while (counter[0]&70 != 0)`, and so looks at the lowest bit only: it lets work-groups go while others are missing.
 //

@@ -2,12 +2,10 @@
 // reset themselves. Work-item 0 of each work-group sets its group's flag to one; the work-items of work-group 0 await
 // the flags of all, meet, and reset them to zero; each work-item 0 awaits the zero. Different here:
 //
-// - The barrier of the work-group stands at the head, as in the figure. The code of the thesis's appendix D lacks it,
-// so
-//   it announces work-groups whose other work-items are still writing.
-// - The work-items of work-group 0 take several flags each, so any number of work-items will do. There, a work-group
-// with
-//   fewer work-items than there are work-groups waits for ever.
+// - The barrier of the work-group stands at the head, as in the figure. The code of the thesis's appendix D lacks
+//   it, so it announces work-groups whose other work-items are still writing.
+// - The work-items of work-group 0 take several flags each, so any number of work-items will do. There, a
+//   work-group with fewer work-items than there are work-groups waits for ever.
 // - The flags carry the data's order: nothing in the original does.
 //
 // The work-item that awaits a flag is the one that resets it, in every phase of a launch. So it never takes the one of
@@ -15,12 +13,10 @@
 //
 // Preconditions: see lock_based.cl. Besides, work-groups are let go only when work-group 0 has called wait, not only
 //   arrive.
-// Synchronizes: see lock_based.cl. Work-group 0 acquires the flags of all, its own barrier joins what its work-items
-// have
-//   seen, and each releases the flags that it resets.
-// Cost: two hops. Per work-group one store and polls of one word of its own; for work-group 0 n of each, spread over
-// its
-//   work-items. The flags lie side by side, as in the thesis: 32 to a line.
+// Synchronizes: see lock_based.cl. Work-group 0 acquires the flags of all, its own barrier joins what its
+//   work-items have seen, and each releases the flags that it resets.
+// Cost: two hops. Per work-group one store and polls of one word of its own; for work-group 0 n of each, spread
+//   over its work-items. The flags lie side by side, as in the thesis: 32 to a line.
 // Storage: a line (128 bytes) for the number of phases that have ended, and a word per work-group.
 
 enum { gpusync_decentralized_number = 4 };

@@ -8,9 +8,8 @@
 //
 // Preconditions: see lock_based.cl. Besides, work-groups are let go only when work-group 0 has called wait, not only
 //   arrive.
-// Synchronizes: see lock_based.cl. Work-group 0 acquires the flags of all, its own barrier joins what its work-items
-// have
-//   seen, and each releases the flags of others.
+// Synchronizes: see lock_based.cl. Work-group 0 acquires the flags of all, its own barrier joins what its
+//   work-items have seen, and each releases the flags of others.
 // Cost: two hops. Per work-group one store and polls of one word, each word polled by one; for work-group 0 n of each,
 //   spread over its work-items.
 // Storage: a line (128 bytes) for the number of phases that have ended; for every 32 work-groups a line of arrivals and

@@ -131,8 +131,10 @@ static uint gpusync_flag_claiming_next(gpusync_phased* grid, uint group) {
   return gpusync_told_by_first(grid, claimed);
 }
 
-/// The grid's barrier, with the grid's limit.
+/// The grid's barrier, with the grid's limit. After a wait that timed out there is no other: a second arrival in the
+/// lost phase would count for a work-group that never came.
 static int gpusync_phased_meet(gpusync_phased* grid) {
+  if (grid->status == GPUSYNC_TIMED_OUT) return grid->status;
   const int status = gpusync_sync_for(&grid->barrier, grid->limit);
   if (status == GPUSYNC_TIMED_OUT) grid->status = status;
   return grid->status;

@@ -40,6 +40,13 @@ inline std::string phased_source(phased_schedule schedule = phased_schedule::str
          "\n" + embedded::opencl_phased + "\n#line 1\n";
 }
 
+namespace detail {
+inline uint32_t at_least_one(uint32_t virtual_groups) {
+  if (virtual_groups != 0) return virtual_groups;
+  throw invalid_argument("A phased grid has at least one virtual work-group, not 0.");
+}
+}  // namespace detail
+
 /// Owns the state of one phased grid of up to `virtual_groups` virtual work-groups on the queue's device, for any
 /// schedule. Reusable by one launch after another without a reset, unless a wait timed out; one running kernel at a
 /// time. Not for use by two host threads at once.
@@ -49,7 +56,8 @@ class phased_storage {
   /// opencl_failure if memory is short.
   phased_storage(const cl::CommandQueue& queue, uint32_t virtual_groups,
                  const barrier_algorithm& algorithm = lock_based)
-      : capacity_(virtual_groups), barrier_(queue, std::min(virtual_groups, algorithm.max_groups), algorithm) {
+      : capacity_(detail::at_least_one(virtual_groups)),
+        barrier_(queue, std::min(virtual_groups, algorithm.max_groups), algorithm) {
     checked([&] { words_ = cl::Buffer(queue.getInfo<CL_QUEUE_CONTEXT>(), CL_MEM_READ_WRITE, words_bytes()); });
     clear(queue);
   }

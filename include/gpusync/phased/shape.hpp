@@ -10,7 +10,7 @@ struct phased_shape {
   uint32_t virtual_blocks;
   extent threads;           ///< per block
   size_t shared_bytes = 0;  ///< dynamic shared memory per block (CUDA)
-  uint32_t resident = 0;    ///< at most so many blocks run them; 0: as many as run at once
+  uint32_t resident = 0;    ///< so many blocks run them, on GPUs if as many run at once, else fewer; 0: as many as do
 };
 
 }  // namespace gpusync

@@ -8,7 +8,7 @@ static uint relay_word(uint element, uint phase) {
 }
 
 static uint relay_other(uint group, uint groups, uint phase) {
-  const uint apart = 1 + phase % 8 * (groups / 8);
+  const uint apart = 1 + phase % 8 * ((groups - 1) / 8);
   return apart < groups - group ? group + apart : group + apart - groups;
 }
 

@@ -29,7 +29,7 @@ GPUSYNC_HD inline uint32_t relay_word(uint32_t element, uint32_t phase) {
 
 /// The virtual block whose words `block` reads in a phase: the next one, or one some eighths of the grid away.
 GPUSYNC_HD inline uint32_t relay_other(uint32_t block, uint32_t blocks, uint32_t phase) {
-  const uint32_t apart = 1 + phase % 8 * (blocks / 8);
+  const uint32_t apart = 1 + phase % 8 * ((blocks - 1) / 8);
   return apart < blocks - block ? block + apart : block + apart - blocks;
 }
 

@@ -169,7 +169,8 @@ class opencl_oversubscription : public step_workload {
  public:
   explicit opencl_oversubscription(const device_description& description)
       : engine_(std::make_shared<engine>(description)),
-        is_cpu_(opencl::checked([&] { return engine_->device.getInfo<CL_DEVICE_TYPE>() == CL_DEVICE_TYPE_CPU; })) {}
+        is_cpu_(
+            opencl::checked([&] { return (engine_->device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0; })) {}
 
   std::vector<step_method> methods() const override { return relay_methods(); }
 

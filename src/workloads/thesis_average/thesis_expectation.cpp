@@ -51,6 +51,7 @@ const thesis_result& thesis_expectation::after(uint32_t iterations) {
   if (known != known_.end()) return known->second;
   if (iterations < done_) restart();
   while (done_ < iterations) iterate();
+  if (known_.size() * values_.size() > most_remembered) known_.clear();
   thesis_result& result = known_[iterations];
   result.values.resize(values_.size());
   for (size_t i = 0; i < values_.size(); ++i) result.values[i] = std::bit_cast<uint32_t>(values_[i]);

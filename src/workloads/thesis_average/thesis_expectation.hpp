@@ -30,10 +30,13 @@ class thesis_expectation {
   /// Without `crosses_groups` every work-item reads what it has written itself: the program without barriers.
   thesis_expectation(uint32_t groups, uint32_t items, bool crosses_groups);
 
-  /// After that many iterations (at least 1). Remembered; cheapest if asked for in rising order.
+  /// After that many iterations (at least 1); valid until the next call. Remembered, unless that took much memory;
+  /// cheapest if asked for in rising order.
   const thesis_result& after(uint32_t iterations);
 
  private:
+  static constexpr size_t most_remembered = size_t{1} << 25;  ///< work-items' results, 12 bytes each
+
   void restart();
   void iterate();
 
