@@ -7,6 +7,7 @@
 #include "embedded/average_cl.hpp"
 #include "measure/host_timer.hpp"
 #include "workloads/average/average_result.hpp"
+#include "workloads/device_part/opencl_part.hpp"
 
 namespace gpusync::tool {
 
@@ -42,19 +43,9 @@ const boundary* find_boundary(const std::string& method) {
 
 /// What all programs of a device share: they run one after the other, so one queue and a barrier storage for
 /// each algorithm serve them all, and what the storages have learnt about residency stays known.
-class engine {
+class engine : public opencl_target {
  public:
-  explicit engine(const device_description& description) {
-    const auto devices = opencl::all_devices();
-    if (static_cast<size_t>(description.index) >= devices.size()) {
-      throw no_such_device(fmt::format("There is no device {} on this machine.", description.id));
-    }
-    device = devices[static_cast<size_t>(description.index)];
-    opencl::checked([&] {
-      context = cl::Context(device);
-      queue = cl::CommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE);
-    });
-  }
+  using opencl_target::opencl_target;
 
   /// The kernel that runs all steps with `between` after each; compiled once.
   cl::Kernel& persistent(const boundary& between) { return kernel(between.method, "average_persistent", between); }
@@ -69,18 +60,6 @@ class engine {
   cl::Kernel& single() { return kernel("single", "average_single", boundaries().front()); }
   /// The kernel that runs one idle step.
   cl::Kernel& idle() { return kernel("idle", "average_idle", boundaries().front()); }
-
-  /// Throws invalid_argument if a work-group of that size cannot run.
-  void require_size(const cl::Kernel& kernel, uint32_t threads) const {
-    const size_t most = opencl::checked([&] { return kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device); });
-    if (threads >= 1 && threads <= most) return;
-    throw invalid_argument(fmt::format("A work-group of this kernel has 1 to {} work-items on {}, not {}.", most,
-                                       opencl::name_of(device), threads));
-  }
-
-  cl::Device device;
-  cl::Context context;
-  cl::CommandQueue queue;
 
  private:
   cl::Kernel& kernel(const std::string& key, const char* name, const boundary& between) {
@@ -97,17 +76,6 @@ class engine {
   std::map<std::string, cl::Kernel> kernels_;
   std::map<const opencl::barrier_algorithm*, std::unique_ptr<opencl::barrier_storage>> storages_;
 };
-
-/// Nanoseconds from the start of the first command to the end of the last, on the device's timer.
-double profiled(const cl::Event& first, const cl::Event& last) {
-  const cl_ulong start = first.getProfilingInfo<CL_PROFILING_COMMAND_START>();
-  const cl_ulong end = last.getProfilingInfo<CL_PROFILING_COMMAND_END>();
-  if (end < start) {
-    throw error(fmt::format(
-        "The device's profiling timer ran backwards: a command that started at {} ns ended at {} ns.", start, end));
-  }
-  return static_cast<double>(end - start);
-}
 
 /// Memory and counting; what differs is how the steps of a run are carried out.
 class opencl_program : public step_program {

@@ -5,6 +5,7 @@
 
 #include <gpusync/opencl/opencl.hpp>
 #include "embedded/oversubscription_cl.hpp"
+#include "workloads/device_part/opencl_part.hpp"
 #include "workloads/oversubscription/relay_result.hpp"
 
 namespace gpusync::tool {
@@ -12,19 +13,9 @@ namespace gpusync::tool {
 namespace {
 
 /// What all programs of a device share.
-class engine {
+class engine : public opencl_target {
  public:
-  explicit engine(const device_description& description) {
-    const auto devices = opencl::all_devices();
-    if (static_cast<size_t>(description.index) >= devices.size()) {
-      throw no_such_device(fmt::format("There is no device {} on this machine.", description.id));
-    }
-    device = devices[static_cast<size_t>(description.index)];
-    opencl::checked([&] {
-      context = cl::Context(device);
-      queue = cl::CommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE);
-    });
-  }
+  using opencl_target::opencl_target;
 
   /// The thesis's form takes the thesis's barrier.
   static const opencl::barrier_algorithm& barrier_of(opencl::phased_schedule schedule) {
@@ -41,27 +32,9 @@ class engine {
     return made;
   }
 
-  /// Throws invalid_argument if a work-group of that size cannot run.
-  void require_size(const cl::Kernel& kernel, uint32_t items) const {
-    const size_t most = opencl::checked([&] { return kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device); });
-    if (items >= 1 && items <= most) return;
-    throw invalid_argument(fmt::format("A work-group of this kernel has 1 to {} work-items on {}, not {}.", most,
-                                       opencl::name_of(device), items));
-  }
-
-  cl::Device device;
-  cl::Context context;
-  cl::CommandQueue queue;
-
  private:
   std::map<std::pair<opencl::phased_schedule, std::string>, cl::Kernel> kernels_;
 };
-
-/// Nanoseconds from the start of the first command to the end of the last, on the device's timer.
-double profiled(const cl::Event& first, const cl::Event& last) {
-  return static_cast<double>(last.getProfilingInfo<CL_PROFILING_COMMAND_END>()) -
-         static_cast<double>(first.getProfilingInfo<CL_PROFILING_COMMAND_START>());
-}
 
 /// Memory and counting; what differs is how the phases of a run are carried out.
 class opencl_relay : public step_program {

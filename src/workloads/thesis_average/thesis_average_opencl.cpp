@@ -7,6 +7,7 @@
 #include <gpusync/opencl/opencl.hpp>
 #include "embedded/thesis_average_cl.hpp"
 #include "measure/host_timer.hpp"
+#include "workloads/device_part/opencl_part.hpp"
 #include "workloads/thesis_average/thesis_expectation.hpp"
 
 namespace gpusync::tool {
@@ -17,19 +18,9 @@ constexpr const char* no_barrier = "no-barrier";
 constexpr const char* launch_wait = "launch-wait";
 
 /// What all programs of a device share. They run one after the other.
-class engine {
+class engine : public opencl_target {
  public:
-  explicit engine(const device_description& description) {
-    const auto devices = opencl::all_devices();
-    if (static_cast<size_t>(description.index) >= devices.size()) {
-      throw no_such_device(fmt::format("There is no device {} on this machine.", description.id));
-    }
-    device = devices[static_cast<size_t>(description.index)];
-    opencl::checked([&] {
-      context = cl::Context(device);
-      queue = cl::CommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE);
-    });
-  }
+  using opencl_target::opencl_target;
 
   /// The kernel of all iterations; without a barrier if there is none. Compiled once.
   cl::Kernel& persistent(const opencl::barrier_method* barrier) {
@@ -45,14 +36,6 @@ class engine {
     return made;
   }
 
-  /// Throws invalid_argument if a work-group of that size cannot run.
-  void require_size(const cl::Kernel& kernel, uint32_t items) const {
-    const size_t most = opencl::checked([&] { return kernel.getWorkGroupInfo<CL_KERNEL_WORK_GROUP_SIZE>(device); });
-    if (items >= 1 && items <= most) return;
-    throw invalid_argument(fmt::format("A work-group of this kernel has 1 to {} work-items on {}, not {}.", most,
-                                       opencl::name_of(device), items));
-  }
-
   /// The expected results on one shape. Only those of the last shape are kept: they are as large as the buffers.
   thesis_expectation& expectation(uint32_t groups, uint32_t items, bool crosses) {
     if (groups != expected_groups_ || items != expected_items_) expectations_.clear();
@@ -60,10 +43,6 @@ class engine {
     expected_items_ = items;
     return expectations_.try_emplace(crosses, groups, items, crosses).first->second;
   }
-
-  cl::Device device;
-  cl::Context context;
-  cl::CommandQueue queue;
 
  private:
   cl::Kernel& kernel(const std::string& key, const char* name, const opencl::barrier_method* barrier, bool crosses) {
@@ -82,15 +61,6 @@ class engine {
   uint32_t expected_groups_ = 0, expected_items_ = 0;
   std::map<bool, thesis_expectation> expectations_;
 };
-
-/// Nanoseconds from the start of the first command to the end of the last, on the device's timer.
-double profiled(const cl::Event& first, const cl::Event& last) {
-  const cl_ulong start = first.getProfilingInfo<CL_PROFILING_COMMAND_START>();
-  const cl_ulong end = last.getProfilingInfo<CL_PROFILING_COMMAND_END>();
-  if (end >= start) return static_cast<double>(end - start);
-  throw error(fmt::format("The device's profiling timer ran backwards: a command that started at {} ns ended at {} ns.",
-                          start, end));
-}
 
 /// Buffers, and the comparison; what differs is how the iterations are carried out.
 class opencl_program : public thesis_program {
