@@ -16,6 +16,9 @@ exit_code run_devices(const console_options& console, bool as_json);
 /// gpusync list: the experiments, what they need, which paper items they cover.
 exit_code run_list(const console_options& console, bool as_json);
 
+/// The axes of those experiments that `words` name, for help on a command line.
+std::string describe_axes(const std::vector<std::string>& words);
+
 struct run_options {
   std::vector<std::string> experiments;
   std::vector<std::string> devices;  ///< empty: the first that there is

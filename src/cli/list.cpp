@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "cli/commands.hpp"
 #include "experiments/experiment.hpp"
 
@@ -17,6 +19,13 @@ std::vector<std::string> kinds_of(const experiment& one) {
 
 std::string bounds_of(const axis& a) {
   return a.words ? "words" : fmt::format("{} to {}", a.least, a.most);
+}
+
+/// A line for each axis.
+std::string axes_of(const experiment& one) {
+  std::string lines;
+  for (const axis& a : one.axes()) lines += fmt::format("  -a {}=…  {} ({})\n", a.name, a.meaning, bounds_of(a));
+  return lines;
 }
 
 json to_json(const experiment& one) {
@@ -35,6 +44,15 @@ json to_json(const experiment& one) {
 
 }  // namespace
 
+std::string describe_axes(const std::vector<std::string>& words) {
+  std::string text;
+  for (const experiment* one : all_experiments()) {
+    if (std::find(words.begin(), words.end(), one->name()) == words.end()) continue;
+    text += fmt::format("Axes of {}:\n{}", one->name(), axes_of(*one));
+  }
+  return text.empty() ? "`gpusync run EXPERIMENT --help` or `gpusync list` shows an experiment's axes." : text;
+}
+
 exit_code run_list(const console_options&, bool as_json) {
   if (as_json) {
     json list = json::array();
@@ -45,7 +63,7 @@ exit_code run_list(const console_options&, bool as_json) {
   for (const experiment* one : all_experiments()) {
     const std::string covered = one->items().empty() ? "" : fmt::format("; covers {}", fmt::join(one->items(), ", "));
     fmt::print("{}\n  {}\n  runs on {}{}\n", one->name(), one->title(), fmt::join(kinds_of(*one), ", "), covered);
-    for (const axis& a : one->axes()) fmt::print("  -a {}=…  {} ({})\n", a.name, a.meaning, bounds_of(a));
+    fmt::print("{}", axes_of(*one));
   }
   return exit_code::done;
 }

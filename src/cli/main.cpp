@@ -85,6 +85,7 @@ int parse_and_run(int argc, char** argv) {
   run->add_option("--json", options.json, "Write the result document to this file (- is stdout)");
   run->add_option("--csv", options.csv, "Write the rows as CSV (- is stdout)");
   run->add_option("--md", options.markdown, "Write the tables as Markdown (- is stdout)");
+  run->footer([&] { return describe_axes(options.command); });
   run->callback([&] { result = run_run(common.console(), options); });
 
   std::vector<std::string> inputs;

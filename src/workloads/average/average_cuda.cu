@@ -4,7 +4,7 @@
 #include "measure/host_timer.hpp"
 #include "workloads/average/average_kernels.cuh"
 #include "workloads/average/average_result.hpp"
-#include "workloads/average/barrier_methods.hpp"
+#include "workloads/barrier_methods.hpp"
 
 namespace gpusync::tool {
 
@@ -321,7 +321,7 @@ class cuda_average : public step_workload {
     if (method.name == "cooperative-relaunch") return relaunch(shape, relaunch_program::how::cooperative);
     if (method.name == "graph") return std::make_unique<graph_program>(where_, shape, false);
     if (method.name == "graph-pdl") return std::make_unique<graph_program>(where_, shape, true);
-    auto program = with_algorithm<grid::cuda_algorithms>(method, [&](auto algorithm) {
+    auto program = with_algorithm<std::unique_ptr<step_program>, grid::cuda_algorithms>(method, [&](auto algorithm) {
       return std::make_unique<barrier_program<decltype(algorithm)>>(where_, shape, method);
     });
     if (!program) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");

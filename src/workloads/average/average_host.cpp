@@ -3,7 +3,7 @@
 
 #include "measure/host_timer.hpp"
 #include "workloads/average/average_result.hpp"
-#include "workloads/average/barrier_methods.hpp"
+#include "workloads/barrier_methods.hpp"
 
 namespace gpusync::tool {
 
@@ -104,7 +104,7 @@ class host_average : public step_workload {
     require_co_resident(device_, {shape.blocks, shape.threads});
     if (method.name == "no-barrier") return std::make_unique<unsynchronized_program>(shape);
     if (method.name == "launch-wait") return std::make_unique<launch_wait_program>(shape);
-    auto program = with_algorithm<grid::portable_algorithms>(
+    auto program = with_algorithm<std::unique_ptr<step_program>, grid::portable_algorithms>(
         method, [&](auto algorithm) { return std::make_unique<barrier_program<decltype(algorithm)>>(shape); });
     if (!program) throw invalid_argument("There is no method " + method.name + " on the host.");
     return program;

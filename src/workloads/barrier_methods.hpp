@@ -1,4 +1,4 @@
-// How the library's barriers become methods of workload "average". C++17: CUDA sources include it.
+// How the library's barriers become methods of workloads. C++17: CUDA sources include it.
 #pragma once
 
 #include <type_traits>
@@ -42,9 +42,9 @@ std::vector<step_method> barrier_methods(const std::string& kind) {
 }
 
 /// Calls `make(Algorithm{})`, which returns a program, for the algorithm of this method; empty if there is none.
-template <class List, class Make>
-std::unique_ptr<step_program> with_algorithm(const step_method& method, Make&& make) {
-  std::unique_ptr<step_program> program;
+template <class Pointer, class List, class Make>
+Pointer with_algorithm(const step_method& method, Make&& make) {
+  Pointer program;
   const std::string size = method.cluster > 1 ? "-" + std::to_string(method.cluster) : "";
   List::for_each([&](auto algorithm) {
     if (method.name == grid::name_of<decltype(algorithm)>() + size) program = make(algorithm);

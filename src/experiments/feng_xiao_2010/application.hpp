@@ -1,0 +1,65 @@
+// What the experiments on Feng and Xiao's applications have in common: time over the number of blocks, under every
+// method; where the curves cross; the improvement over a launch for each step.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "experiments/whole_contest.hpp"
+
+namespace gpusync::tool {
+
+/// One computation to be measured.
+struct application {
+  std::string experiment;
+  /// Axes that say what is computed and in which form; blocks and threads come behind them.
+  std::vector<std::pair<std::string, axis_value>> axes;
+  /// Opens the workload; called when its turn has come.
+  std::function<std::unique_ptr<whole_workload>()> open;
+  /// The work of one run in units of 10^9, and their name as a metric: "cell_updates", in "1e9/s".
+  double work = 0;
+  std::string rate;
+  /// Measures the device's clock, MHz; 0 if it cannot be.
+  std::function<double()> clock_mhz;
+  /// Axis threads if the user names none.
+  std::vector<int64_t> threads;
+  /// Axis blocks if the user names none; empty for blocks_up_to() what runs at once.
+  std::vector<int64_t> blocks;
+  /// Methods if the user names none: the names of those that are wanted of what there is; empty for all.
+  std::vector<std::string> methods;
+  /// Adds to a row what the application has to say of it; may be empty.
+  std::function<void(row&)> finish = nullptr;
+};
+
+/// The axes that all have: blocks, threads, method.
+std::vector<axis> application_axes();
+
+/// Those that axis `method` names, or those of `defaults` that there are, or all if it is empty. Throws usage_error
+/// naming the culprit and what there is.
+std::vector<step_method> application_methods(const experiment_request& request, const std::vector<step_method>& all,
+                                             const std::vector<std::string>& defaults);
+
+/// Measures all shapes of one computation and adds their rows: for each shape and method `total_time`, its ratio to
+/// graph, relaunch and cg, and the improvement over a launch for each step; for each method that keeps its kernel the
+/// blocks up to which it is faster than that. `progress` gets the part of this computation that is done.
+void run_application(const application& what, const experiment_request& request, const experiment_sink& sink,
+                     const std::function<void(double, const std::string&)>& progress);
+
+/// Threads per block if the user names none: on a GPU enough to fill its multiprocessors with eight blocks, elsewhere
+/// few.
+int64_t threads_by_default(device_kind kind);
+
+/// The words of an axis that the user named, or `defaults`. Throws usage_error naming a word that is none of `allowed`.
+std::vector<std::string> words_or(const experiment_request& request, const std::string& axis,
+                                  const std::vector<std::string>& allowed, const std::vector<std::string>& defaults);
+
+/// The method that stands for the papers' "CPU synchronization" on a device that has these: "relaunch" (a launch for
+/// each step, queued), or else "launch-wait".
+std::string launch_for_each_step(const std::vector<step_method>& all);
+
+/// Numbers of blocks from 1 to `most` for a device with so many processors, among them the paper's 1 to 30, one on
+/// every processor, and `most`; few of them for a quick look.
+std::vector<int64_t> blocks_up_to(uint64_t most, uint32_t processors, bool quick);
+
+}  // namespace gpusync::tool

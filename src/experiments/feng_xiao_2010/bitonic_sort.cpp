@@ -1,0 +1,139 @@
+// Experiment bitonic-sort: the sort of Feng and Xiao's figures 1b and 2b (items F1 to F6 and F8 to F10).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "experiments/feng_xiao_2010/application.hpp"
+#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "usage_error.hpp"
+#include "workloads/bitonic_sort/sort_input.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+class bitonic_sort : public experiment {
+ public:
+  std::string name() const override { return "bitonic-sort"; }
+  std::string title() const override {
+    return "bitonic sort: a launch for each step, or one kernel with a grid barrier?";
+  }
+  std::vector<std::string> items() const override { return {"F1", "F2", "F3", "F4", "F5", "F6", "F8", "F9", "F10"}; }
+  std::vector<device_kind> devices() const override {
+    return {device_kind::cuda, device_kind::opencl, device_kind::host};
+  }
+  std::vector<axis> axes() const override {
+    std::vector<axis> all{
+        {"elements", "elements to sort", 0, static_cast<int64_t>(most_elements), false},
+        {"type", "of the keys: uint32, int32, float32, uint64, int64, float64", 0, 0, true},
+        {"values", "1: every key carries a value of its own size", 0, 1, false},
+        {"input", "random, sorted, reversed, equal, few (eight different keys), special (NaN, -0.0, infinities)", 0, 0,
+         true},
+        {"form",
+         "memory: a boundary after each step of comparisons, as in 2010; registers: after each step between "
+         "blocks (CUDA)",
+         0, 0, true}};
+    for (axis& each : application_axes()) all.push_back(std::move(each));
+    return all;
+  }
+
+  void check(const experiment_request& request) const override {
+    const auto device = open_part<bitonic_device>(request.device);
+    for (const sort_problem& problem : problems(request)) require_room(problem, *device, request.device.name);
+    const sort_input nothing = make_sort_input({});
+    for (const sort_form form : forms(request, *device)) {
+      (void)application_methods(request, device->sorting(nothing, form)->methods(), {});
+    }
+  }
+
+  void run(const experiment_request& request, const experiment_sink& sink) const override {
+    const auto device = open_part<bitonic_device>(request.device);
+    const std::vector<sort_problem> all = problems(request);
+    const std::vector<sort_form> chosen = forms(request, *device);
+    const double parts = static_cast<double>(all.size() * chosen.size());
+    double finished = 0;
+    for (const sort_problem& problem : all) {
+      if (sink.interrupted()) return;
+      sink.progress(finished / parts, "sorted on the host");
+      const sort_input input = make_sort_input(problem);
+      for (const sort_form form : chosen) {
+        if (sink.interrupted()) return;
+        run_application(application_of(request, problem, input, form, *device), request, sink,
+                        [&](double fraction, const std::string& doing) {
+                          sink.progress((finished + fraction) / parts,
+                                        fmt::format("{} {} elements, {}", request.device.id, problem.count, doing));
+                        });
+        finished += 1;
+      }
+    }
+    for (row& entry : feng_xiao_published(name())) sink.add(std::move(entry), true);
+  }
+
+ private:
+  static std::string word_of(sort_form form) { return form == sort_form::memory ? "memory" : "registers"; }
+
+  static std::vector<sort_form> forms(const experiment_request& request, const bitonic_device& device) {
+    std::vector<std::string> there;
+    for (const sort_form form : {sort_form::memory, sort_form::registers}) {
+      if (device.has(form)) there.push_back(word_of(form));
+    }
+    std::vector<sort_form> chosen;
+    for (const std::string& word : words_or(request, "form", there, {"memory"})) {
+      chosen.push_back(word == "memory" ? sort_form::memory : sort_form::registers);
+    }
+    return chosen;
+  }
+
+  static std::vector<sort_problem> problems(const experiment_request& request) {
+    std::vector<sort_problem> all;
+    // What a GPU sorts in a millisecond takes host threads a second.
+    const int64_t count = request.device.kind == device_kind::cuda ? (request.quick ? 1 << 14 : 1 << 18)
+                                                                   : (request.quick ? 1 << 12 : 1 << 16);
+    for (const int64_t elements : request.axes.numbers_or("elements", {count})) {
+      for (const std::string& type : words_or(request, "type", sort_types(), {"float32"})) {
+        for (const int64_t values : request.axes.numbers_or("values", {0})) {
+          for (const std::string& input : words_or(request, "input", sort_inputs(), {"random"})) {
+            all.push_back({static_cast<uint64_t>(elements), type, values != 0, input});
+          }
+        }
+      }
+    }
+    return all;
+  }
+
+  /// Throws usage_error if the elements do not fit into the device's memory.
+  static void require_room(const sort_problem& problem, const bitonic_device& device, const std::string& device_name) {
+    const uint64_t element = (problem.type.ends_with("32") ? 4 : 8) * (problem.values ? 2 : 1);
+    // Unsorted, sorted, expected, and two halves, padded, to exchange them.
+    const uint64_t needed = 7 * element * problem.count, there = device.memory();
+    if (there == 0 || needed <= there) return;
+    throw usage_error(fmt::format(
+        "{} elements of {} bytes and the room to check them take up to {} MiB, and {} has {} MiB. Use fewer.",
+        problem.count, element, needed >> 20, device_name, there >> 20));
+  }
+
+  application application_of(const experiment_request& request, const sort_problem& problem, const sort_input& input,
+                             sort_form form, bitonic_device& device) const {
+    application what;
+    what.experiment = name();
+    what.axes = {{"elements", static_cast<int64_t>(problem.count)},
+                 {"type", problem.type},
+                 {"values", int64_t{problem.values ? 1 : 0}},
+                 {"input", problem.input},
+                 {"form", word_of(form)}};
+    what.open = [&device, &input, form] { return device.sorting(input, form); };
+    what.work = static_cast<double>(problem.count) * 1e-9;
+    what.rate = "elements_sorted";
+    what.threads = {threads_by_default(request.device.kind)};
+    what.clock_mhz = [&device] { return device.clock_mhz(); };
+    what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F8", "F9"}); };
+    return what;
+  }
+};
+
+const register_experiment registered(std::make_unique<bitonic_sort>());
+
+}  // namespace
+
+}  // namespace gpusync::tool

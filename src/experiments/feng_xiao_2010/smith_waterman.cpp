@@ -1,0 +1,297 @@
+// Experiment smith-waterman: the dynamic programming of Feng and Xiao's figures 1a and 2a (items F1 to F7, F9, F10),
+// and alignments of the user's own sequences.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/sysinfo.h>
+
+#include <algorithm>
+
+#include "experiments/feng_xiao_2010/application.hpp"
+#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "experiments/grid_barriers/part_rows.hpp"
+#include "measure/host_timer.hpp"
+#include "usage_error.hpp"
+#include "workloads/smith_waterman/alignment_problem.hpp"
+#include "workloads/smith_waterman/fasta.hpp"
+#include "workloads/smith_waterman/generated.hpp"
+#include "workloads/smith_waterman/reference.hpp"
+#include "workloads/smith_waterman/traceback.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+/// Two sequences to be aligned.
+struct pair_of_sequences {
+  const sequence* query;
+  const sequence* reference;
+};
+
+/// All that a request asks to be aligned with each other.
+struct sequences {
+  std::vector<sequence> queries, references;
+  bool from_files = false;
+  /// Generated ones belong together one by one; of files, every query is aligned with every reference.
+  std::vector<pair_of_sequences> pairs() const {
+    std::vector<pair_of_sequences> all;
+    for (size_t q = 0; q < queries.size(); ++q) {
+      for (size_t r = 0; r < references.size(); ++r) {
+        if (from_files || q == r) all.push_back({&queries[q], &references[r]});
+      }
+    }
+    return all;
+  }
+};
+
+class smith_waterman : public experiment {
+ public:
+  std::string name() const override { return "smith-waterman"; }
+  std::string title() const override {
+    return "Smith-Waterman alignment: a launch for each anti-diagonal, or one kernel with a grid barrier?";
+  }
+  std::vector<std::string> items() const override { return {"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F9", "F10"}; }
+  std::vector<device_kind> devices() const override {
+    return {device_kind::cuda, device_kind::opencl, device_kind::host};
+  }
+  std::vector<axis> axes() const override {
+    std::vector<axis> all{
+        {"query", "FASTA files, plain or gzip; every sequence is aligned with every one of reference", 0, 0, true},
+        {"reference", "FASTA files, plain or gzip", 0, 0, true},
+        {"length", "letters of generated sequences, where no files are given", 0, 1 << 24, false},
+        {"match", "score of a pair of equal letters", 1, 1 << 20, false},
+        {"mismatch", "score of a pair of other letters", -(1 << 20), 0, false},
+        {"gap-open", "a gap of k letters costs gap-open + k x gap-extend", 0, 1 << 20, false},
+        {"gap-extend", "see gap-open", 0, 1 << 20, false},
+        {"traceback", "1: also the alignment itself, found on the host in memory linear in the lengths", 0, 1, false},
+        {"form",
+         "memory: a diagonal's cells are dealt out to threads anew, as in 2010; registers: each thread keeps "
+         "rows of its own (CUDA)",
+         0, 0, true}};
+    for (axis& each : application_axes()) all.push_back(std::move(each));
+    return all;
+  }
+
+  void check(const experiment_request& request) const override {
+    const auto device = open_part<smith_waterman_device>(request.device);
+    const sequences all = sequences_of(request);
+    for (const pair_of_sequences& pair : all.pairs()) require_room(pair, *device, request);
+    const alignment_problem nothing;
+    for (const alignment_form form : forms(request, *device, 0)) {
+      (void)application_methods(request, device->aligning(nothing, form)->methods(), {});
+    }
+  }
+
+  void run(const experiment_request& request, const experiment_sink& sink) const override {
+    const auto device = open_part<smith_waterman_device>(request.device);
+    const sequences all = sequences_of(request);
+    const std::vector<pair_of_sequences> pairs = all.pairs();
+    const std::vector<alignment_scoring> scorings = scorings_of(request);
+    const double parts = static_cast<double>(pairs.size() * scorings.size());
+    double finished = 0;
+    for (const pair_of_sequences& pair : pairs) {
+      for (const alignment_scoring& scoring : scorings) {
+        const auto progress = [&](double fraction, const std::string& doing) {
+          sink.progress((finished + fraction) / parts, fmt::format("{} {} with {}, {}", request.device.id,
+                                                                   pair.query->name, pair.reference->name, doing));
+        };
+        align(pair, scoring, all.from_files, *device, request, sink, progress);
+        if (sink.interrupted()) return;
+        finished += 1;
+      }
+    }
+    if (!all.from_files) {
+      for (row& entry : feng_xiao_published(name())) sink.add(std::move(entry), true);
+    }
+  }
+
+ private:
+  static std::string word_of(alignment_form form) { return form == alignment_form::memory ? "memory" : "registers"; }
+
+  static std::vector<sequence> read_all(const experiment_request& request, const std::string& axis) {
+    struct sysinfo memory {};
+    (void)sysinfo(&memory);
+    const uint64_t limit = uint64_t{memory.totalram} * memory.mem_unit / 4;  // what is computed of it needs room too
+    std::vector<sequence> all;
+    for (const std::string& path : request.axes.words.at(axis)) {
+      for (sequence& one : read_fasta(path, limit)) {
+        if (one.name.empty()) one.name = fmt::format("{}#{}", path, all.size() + 1);
+        all.push_back(std::move(one));
+      }
+    }
+    return all;
+  }
+
+  static sequences sequences_of(const experiment_request& request) {
+    const bool query = request.axes.words.count("query") != 0, reference = request.axes.words.count("reference") != 0;
+    if (query != reference) {
+      throw usage_error(fmt::format("Sequences are aligned in pairs: axis {} is missing beside {}.",
+                                    query ? "reference" : "query", query ? "query" : "reference"));
+    }
+    sequences all;
+    if (query) {
+      if (request.axes.numbers.count("length") != 0) {
+        throw usage_error("Axis length is for generated sequences: leave it out, or query and reference.");
+      }
+      all.from_files = true;
+      all.queries = read_all(request, "query");
+      all.references = read_all(request, "reference");
+      return all;
+    }
+    const bool gpu = request.device.kind == device_kind::cuda;
+    const int64_t length = gpu ? (request.quick ? 1024 : 4096) : (request.quick ? 256 : 1024);
+    for (const int64_t letters : request.axes.numbers_or("length", {length})) {
+      auto [one, other] = generated_pair(static_cast<uint32_t>(letters));
+      all.queries.push_back(std::move(one));
+      all.references.push_back(std::move(other));
+    }
+    return all;
+  }
+
+  static std::vector<alignment_scoring> scorings_of(const experiment_request& request) {
+    const alignment_scoring usual;
+    std::vector<alignment_scoring> all;
+    for (const int64_t match : request.axes.numbers_or("match", {usual.match})) {
+      for (const int64_t mismatch : request.axes.numbers_or("mismatch", {usual.mismatch})) {
+        for (const int64_t open : request.axes.numbers_or("gap-open", {usual.gap_open})) {
+          for (const int64_t extend : request.axes.numbers_or("gap-extend", {usual.gap_extend})) {
+            all.push_back({static_cast<int32_t>(match), static_cast<int32_t>(mismatch), static_cast<int32_t>(open),
+                           static_cast<int32_t>(extend)});
+          }
+        }
+      }
+    }
+    return all;
+  }
+
+  /// Throws usage_error if a pair does not fit into the device's memory or its scores into 32 bits.
+  static void require_room(const pair_of_sequences& pair, const smith_waterman_device& device,
+                           const experiment_request& request) {
+    const uint64_t rows = pair.query->bases.size(), columns = pair.reference->bases.size();
+    constexpr uint64_t longest = uint64_t{1} << 31;
+    if (rows >= longest || columns >= longest) {
+      throw usage_error(fmt::format("{} and {} have {} and {} letters; sequences can have up to {}.", pair.query->name,
+                                    pair.reference->name, rows, columns, longest - 1));
+    }
+    const uint64_t needed = bytes_of_alignment(rows, columns), there = device.memory();
+    if (there != 0 && needed > there) {
+      throw usage_error(fmt::format("Aligning {} with {} takes {} MiB, and {} has {} MiB. Use shorter sequences.",
+                                    pair.query->name, pair.reference->name, needed >> 20, request.device.name,
+                                    there >> 20));
+    }
+    for (const alignment_scoring& scoring : scorings_of(request)) {
+      try {
+        require_scoring(scoring, rows, columns);
+      } catch (const invalid_argument& refusal) {
+        throw usage_error(refusal.what());
+      }
+    }
+  }
+
+  /// Those that the user named; else memory, or for files the faster one that has room for `rows` rows.
+  static std::vector<alignment_form> forms(const experiment_request& request, const smith_waterman_device& device,
+                                           uint64_t rows) {
+    std::vector<std::string> there;
+    for (const alignment_form form : {alignment_form::memory, alignment_form::registers}) {
+      if (device.has(form)) there.push_back(word_of(form));
+    }
+    const auto room = static_cast<uint64_t>(request.device.compute_units) * 256 * 4;
+    const bool fast = request.axes.words.count("query") != 0 && device.has(alignment_form::registers) && rows <= room;
+    std::vector<alignment_form> chosen;
+    for (const std::string& word : words_or(request, "form", there, {fast ? "registers" : "memory"})) {
+      chosen.push_back(word == "memory" ? alignment_form::memory : alignment_form::registers);
+    }
+    return chosen;
+  }
+
+  void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool from_files,
+             smith_waterman_device& device, const experiment_request& request, const experiment_sink& sink,
+             const std::function<void(double, const std::string&)>& progress) const {
+    progress(0, "aligned on the host");
+    alignment_problem problem{pair.query->bases, pair.reference->bases, scoring, {}};
+    const auto expected = align_rows(problem.query, problem.reference, scoring, sink.interrupted);
+    if (!expected) return;  // interrupted
+    problem.expected = *expected;
+    std::vector<std::pair<std::string, axis_value>> axes{{"query", pair.query->name},
+                                                         {"reference", pair.reference->name}};
+    const std::pair<const char*, int32_t> scores[] = {{"match", scoring.match},
+                                                      {"mismatch", scoring.mismatch},
+                                                      {"gap-open", scoring.gap_open},
+                                                      {"gap-extend", scoring.gap_extend}};
+    for (const auto& [axis, value] : scores) {
+      if (request.axes.numbers.count(axis) != 0) axes.emplace_back(axis, int64_t{value});
+    }
+    for (const alignment_form form : forms(request, device, problem.query.size())) {
+      application what;
+      what.experiment = name();
+      what.axes = axes;
+      what.axes.emplace_back("form", word_of(form));
+      what.open = [&] { return device.aligning(problem, form); };
+      what.work = static_cast<double>(problem.query.size()) * static_cast<double>(problem.reference.size()) * 1e-9;
+      what.rate = "cell_updates";
+      what.clock_mhz = [&device] { return device.clock_mhz(); };
+      what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F7", "F9"}); };
+      what.threads = {threads_by_default(request.device.kind)};
+      if (from_files) choose_for_files(request, what);
+      run_application(what, request, sink, progress);
+      if (sink.interrupted()) return;
+    }
+    const std::vector<int64_t> traced = request.axes.numbers_or("traceback", {0});
+    if (std::find(traced.begin(), traced.end(), 1) != traced.end()) trace(problem, axes, sink);
+  }
+
+  /// Whoever brings sequences wants alignments of them, and not a sweep.
+  static void choose_for_files(const experiment_request& request, application& what) {
+    const int64_t units = std::max(1, request.device.compute_units);
+    if (request.device.kind == device_kind::cuda) {
+      what.blocks = {units};
+      what.methods = {"relaunch", "graph", "cg", "placed-counters-acquire-release"};
+    } else {
+      what.blocks = {request.device.kind == device_kind::host ? units : std::min<int64_t>(units, 2)};
+      what.methods = {"lock-based-acquire-release"};
+    }
+  }
+
+  /// The alignment itself, as a row of its own.
+  void trace(const alignment_problem& problem, const std::vector<std::pair<std::string, axis_value>>& axes,
+             const experiment_sink& sink) const {
+    row entry;
+    entry.experiment = name();
+    entry.items = {"F7"};
+    entry.device = "host";
+    entry.axes = axes;
+    entry.method = "traceback";
+    const host_timer timer;
+    const alignment_end end = end_of(problem.expected);
+    const alignment found = trace_back(problem.query, problem.reference, problem.scoring, end);
+    entry.metrics = {{"total_time", plain_metric(timer.nanoseconds() * 1e-6, "ms", 1)}};
+    const auto add = [&](const char* metric_name, int64_t value, bool there) {
+      metric figure = plain_metric(static_cast<double>(value), "1", there ? 1 : 0);
+      if (!there) figure.value = std::nullopt;
+      entry.metrics.emplace_back(metric_name, figure);
+    };
+    add("score", end.score, true);
+    for (const auto& [metric_name, value] :
+         {std::pair{"query_begin", found.query_begin}, std::pair{"query_end", found.query_end},
+          std::pair{"reference_begin", found.reference_begin}, std::pair{"reference_end", found.reference_end}}) {
+      add(metric_name, value, end.score != 0);
+    }
+    add("matches", static_cast<int64_t>(found.matches), true);
+    add("mismatches", static_cast<int64_t>(found.mismatches), true);
+    add("gaps", static_cast<int64_t>(found.gaps), true);
+    add("gap_letters", static_cast<int64_t>(found.gap_letters), true);
+    const int64_t score = score_of(found, problem.query, problem.reference, problem.scoring);
+    entry.verified = score == end.score;
+    entry.verification = fmt::format("the alignment scores {}: {}", score, found.cigar);
+    if (!*entry.verified) {
+      entry.status = row_status::failed;
+      entry.reason = fmt::format("The alignment scores {} and not {}.", score, end.score);
+    }
+    sink.add(std::move(entry), true);
+  }
+};
+
+const register_experiment registered(std::make_unique<smith_waterman>());
+
+}  // namespace
+
+}  // namespace gpusync::tool

@@ -1,0 +1,85 @@
+// Workload "bitonic sort" on OpenCL devices.
+#include <map>
+
+#include "embedded/bitonic_sort_cl.hpp"
+#include "workloads/bitonic_sort/bitonic_steps.hpp"
+#include "workloads/bitonic_sort/sort_input.hpp"
+#include "workloads/stepped/stepped_opencl.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+class opencl_data : public run_data {
+ public:
+  opencl_data(const opencl_target& target, const sort_input& input) : target_(target), input_(input) {
+    opencl::checked(
+        [&] { elements_ = cl::Buffer(target.context, CL_MEM_READ_WRITE, std::max<size_t>(1, input.bytes())); });
+  }
+
+  void reset() override {
+    if (input_.bytes() == 0) return;
+    opencl::checked(
+        [&] { target_.queue.enqueueWriteBuffer(elements_, CL_TRUE, 0, input_.bytes(), input_.unsorted.data()); });
+  }
+  comparison check() override {
+    std::vector<uint32_t> found(input_.unsorted.size());
+    if (!found.empty()) {
+      opencl::checked([&] { target_.queue.enqueueReadBuffer(elements_, CL_TRUE, 0, input_.bytes(), found.data()); });
+    }
+    return compare_sorted(input_, found.data());
+  }
+  std::string how() const override { return how_sorts_are_checked(); }
+
+  opencl_steps steps() const {
+    const auto count = static_cast<uint32_t>(input_.count);
+    const uint32_t merges = merges_of(count);
+    opencl_steps steps;
+    steps.count = merges * (merges + 1) / 2;
+    steps.set_arguments = [elements = elements_, count, merges, order = input_.order](cl::Kernel& kernel,
+                                                                                      cl_uint first) {
+      kernel.setArg(first, elements);
+      kernel.setArg(first + 1, cl_uint{count});
+      kernel.setArg(first + 2, cl_uint{merges});
+      kernel.setArg(first + 3, cl_ulong{order.negative});
+      kernel.setArg(first + 4, cl_ulong{order.all});
+    };
+    return steps;
+  }
+
+ private:
+  const opencl_target& target_;
+  const sort_input& input_;
+  cl::Buffer elements_;
+};
+
+class opencl_bitonic : public bitonic_device {
+ public:
+  explicit opencl_bitonic(const device_description& device) : target_(device) {}
+
+  std::unique_ptr<whole_workload> sorting(const sort_input& input, sort_form form) override {
+    if (!has(form)) throw invalid_argument("OpenCL devices sort in memory only.");
+    const auto data = std::make_shared<opencl_data>(target_, input);
+    auto& stepper = steppers_[input.element_bytes];
+    if (!stepper) {
+      stepper = make_stepper(target_, embedded::bitonic_sort_cl, "-DSORT_BYTES=" + std::to_string(input.element_bytes));
+    }
+    return stepped_on_opencl(stepper, data->steps(), data);
+  }
+  bool has(sort_form form) const override { return form == sort_form::memory; }
+  uint64_t memory() const override {
+    return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>(); });
+  }
+
+ private:
+  const opencl_target target_;
+  std::map<uint32_t, std::shared_ptr<opencl_stepper>> steppers_;  ///< by the bytes of an element
+};
+
+const register_part<bitonic_device> registered(device_kind::opencl, [](const device_description& device) {
+  return std::make_unique<opencl_bitonic>(device);
+});
+
+}  // namespace
+
+}  // namespace gpusync::tool

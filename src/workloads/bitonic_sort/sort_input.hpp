@@ -1,0 +1,75 @@
+// What workload "bitonic sort" is given and must find. C++17: CUDA sources include it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workloads/bitonic_sort/sort_elements.hpp"
+#include "workloads/device_part/device_part.hpp"
+#include "workloads/whole_program.hpp"
+
+namespace gpusync::tool {
+
+/// What to sort.
+struct sort_problem {
+  uint64_t count = 0;
+  std::string type = "float32";  ///< of the keys, one of sort_types()
+  bool values = false;           ///< every key carries a value of its own size: its place in the input
+  std::string input = "random";  ///< how the keys are made, one of sort_inputs()
+};
+
+/// "uint32", "int32", "float32", "uint64", "int64", "float64".
+const std::vector<std::string>& sort_types();
+/// "random" (all bits), "sorted", "reversed", "equal", "few" (eight different keys), "special" (of floating point:
+/// NaNs, infinities, zeros of both signs, subnormal numbers among others; of whole numbers: the extremes).
+const std::vector<std::string>& sort_inputs();
+
+/// The most elements that can be sorted.
+inline constexpr uint64_t most_elements = uint64_t{1} << 31;
+
+/// Elements before and after. A 32-bit key with its value is one 64-bit element, the key in the high half.
+struct sort_input {
+  uint32_t element_bytes = 4;  ///< 4, 8 or 16
+  key_order order;
+  uint64_t count = 0;
+  std::vector<uint32_t> unsorted;  ///< element_bytes / 4 words an element, in memory order
+  std::vector<uint32_t> sorted;    ///< as std::sort puts them
+
+  size_t bytes() const { return unsorted.size() * sizeof(uint32_t); }
+};
+
+/// The input and the result of a problem. Sorts on the host: 0.1 s for a million elements. Throws invalid_argument for
+/// more than most_elements or an unknown type or input.
+sort_input make_sort_input(const sort_problem& problem);
+
+/// Counts words that differ between a result and what std::sort found.
+comparison compare_sorted(const sort_input& input, const uint32_t* found);
+
+/// How checks of this workload are described.
+inline const char* how_sorts_are_checked() {
+  return "every element in the place where std::sort puts it";
+}
+
+/// How a sort's elements are kept from step to step.
+enum class sort_form {
+  memory,     ///< in memory: a boundary after each step of comparisons, as in 2010
+  registers,  ///< in registers, as far as a kernel lives: a boundary after each step between blocks
+};
+
+/// The device side.
+class bitonic_device {
+ public:
+  virtual ~bitonic_device() = default;
+  /// The workload on this input, which must outlive it, as must the device. Throws invalid_argument if the device does
+  /// not have that form.
+  virtual std::unique_ptr<whole_workload> sorting(const sort_input& input, sort_form form) = 0;
+  /// Whether it has it.
+  virtual bool has(sort_form form) const = 0;
+  /// Bytes that a sort may take; 0 if that is not known.
+  virtual uint64_t memory() const = 0;
+  /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
+  virtual double clock_mhz() { return 0; }
+};
+
+}  // namespace gpusync::tool

@@ -1,0 +1,34 @@
+#include "workloads/smith_waterman/alignment_problem.hpp"
+
+namespace gpusync::tool {
+
+alignment_end end_of(const std::vector<row_best>& rows) {
+  alignment_end best;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row].score == 0) continue;
+    const alignment_end end{rows[row].score, static_cast<int64_t>(row), int64_t{rows[row].column}};
+    if (end.goes_before(best)) best = end;
+  }
+  return best;
+}
+
+comparison compare_rows(const alignment_problem& problem, const std::vector<row_best>& found) {
+  comparison result;
+  result.checked = problem.expected.size();
+  for (size_t row = 0; row < problem.expected.size(); ++row) {
+    const row_best &is = found[row], &should_be = problem.expected[row];
+    result.wrong += is.score != should_be.score || (is.score != 0 && is.column != should_be.column);
+  }
+  return result;
+}
+
+findings findings_of(const std::vector<row_best>& rows) {
+  const alignment_end end = end_of(rows);
+  findings all{{"score", end.score}, {"query_end", std::nullopt}, {"reference_end", std::nullopt}};
+  if (end.score == 0) return all;
+  all[1].second = static_cast<double>(end.query_end);
+  all[2].second = static_cast<double>(end.reference_end);
+  return all;
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,62 @@
+// What workload "Smith-Waterman" is given, and what it must find. C++17: CUDA sources include it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workloads/device_part/device_part.hpp"
+#include "workloads/smith_waterman/scoring.hpp"
+#include "workloads/whole_program.hpp"
+
+namespace gpusync::tool {
+
+/// Two sequences, what alignments of them score, and the host's result.
+struct alignment_problem {
+  std::vector<uint8_t> query;      ///< 0 to 3, or unknown_base
+  std::vector<uint8_t> reference;  ///< likewise
+  alignment_scoring scoring;
+  std::vector<row_best> expected;  ///< for each letter of the query
+};
+
+/// Bytes that a device needs for a problem of these lengths: linear in them.
+constexpr uint64_t bytes_of_alignment(uint64_t query, uint64_t reference) {
+  return query * 33 + reference;  // a letter, two halves of what rows hand down, what they hand on, their best
+}
+
+/// The best of all rows' best cells.
+alignment_end end_of(const std::vector<row_best>& rows);
+
+/// What a device found, compared with the host's.
+comparison compare_rows(const alignment_problem& problem, const std::vector<row_best>& found);
+
+/// `score`, `query_end` and `reference_end`.
+findings findings_of(const std::vector<row_best>& rows);
+
+/// How checks of this workload are described.
+inline const char* how_alignments_are_checked() {
+  return "the best score at every letter of the query, and where it is reached first, as the host computed them";
+}
+
+/// How rows are kept from one diagonal to the next.
+enum class alignment_form {
+  memory,     ///< in memory, as in 2010
+  registers,  ///< in registers, as far as a kernel lives: each thread has rows of its own
+};
+
+/// The device side.
+class smith_waterman_device {
+ public:
+  virtual ~smith_waterman_device() = default;
+  /// The workload on this problem, which must outlive it, as must the device. Throws invalid_argument if the device
+  /// does not have that form.
+  virtual std::unique_ptr<whole_workload> aligning(const alignment_problem& problem, alignment_form form) = 0;
+  /// Whether it has it.
+  virtual bool has(alignment_form form) const = 0;
+  /// Bytes that a problem may take; 0 if that is not known.
+  virtual uint64_t memory() const = 0;
+  /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
+  virtual double clock_mhz() { return 0; }
+};
+
+}  // namespace gpusync::tool

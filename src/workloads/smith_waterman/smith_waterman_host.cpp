@@ -1,0 +1,57 @@
+// Workload "Smith-Waterman" on host threads.
+#include "workloads/smith_waterman/wavefront.hpp"
+#include "workloads/stepped/stepped_host.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+class host_data : public run_data {
+ public:
+  explicit host_data(const alignment_problem& problem)
+      : problem_(problem),
+        reference_(letters_of_reference(problem.reference)),
+        down_(2 * problem.query.size()),
+        on_(problem.query.size()),
+        best_(problem.query.size()) {}
+
+  void reset() override { std::fill(best_.begin(), best_.end(), row_best{}); }
+  comparison check() override { return compare_rows(problem_, best_); }
+  std::string how() const override { return how_alignments_are_checked(); }
+  findings found() const override { return findings_of(best_); }
+
+  wavefront_steps work() {
+    wavefront_steps work;
+    work.problem = wavefront_problem::of(problem_, problem_.query.data(), reference_.data());
+    work.down = down_.data();
+    work.on = on_.data();
+    work.best = best_.data();
+    return work;
+  }
+
+ private:
+  const alignment_problem& problem_;
+  const std::vector<uint8_t> reference_;
+  std::vector<handed_down> down_;
+  std::vector<handed_on> on_;
+  std::vector<row_best> best_;
+};
+
+class host_smith_waterman : public smith_waterman_device {
+ public:
+  std::unique_ptr<whole_workload> aligning(const alignment_problem& problem, alignment_form form) override {
+    if (!has(form)) throw invalid_argument("Host threads keep the rows of an alignment in memory only.");
+    const auto data = std::make_shared<host_data>(problem);
+    return stepped_on_host(steps_of(data->work()), data);
+  }
+  bool has(alignment_form form) const override { return form == alignment_form::memory; }
+  uint64_t memory() const override { return 0; }
+};
+
+const register_part<smith_waterman_device> registered(device_kind::host, [](const device_description&) {
+  return std::make_unique<host_smith_waterman>();
+});
+
+}  // namespace
+
+}  // namespace gpusync::tool

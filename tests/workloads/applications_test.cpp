@@ -1,0 +1,211 @@
+// Workloads "bitonic sort" and "Smith-Waterman" on every device of this machine, under every method that orders data.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <gpusync/core/error.hpp>
+#include "workloads/bitonic_sort/sort_input.hpp"
+#include "workloads/smith_waterman/alignment_problem.hpp"
+#include "workloads/smith_waterman/generated.hpp"
+#include "workloads/smith_waterman/reference.hpp"
+
+namespace gpusync::tool {
+
+void PrintTo(const device_description& device, std::ostream* out) {
+  *out << device.id;
+}
+
+namespace {
+
+class OnDevice : public testing::TestWithParam<device_description> {
+ protected:
+  bool is(device_kind kind) const { return GetParam().kind == kind; }
+  /// Grids that every device has room for, among them one thread alone and more than the work needs.
+  std::vector<step_shape> shapes() const {
+    const auto shape = [](uint32_t blocks, uint32_t threads) {
+      step_shape made;
+      made.blocks = blocks;
+      made.threads = threads;
+      return made;
+    };
+    if (is(device_kind::host)) return {shape(1, 1), shape(3, 2)};
+    if (is(device_kind::opencl)) return {shape(1, 1), shape(2, 16)};
+    return {shape(1, 32), shape(3, 64), shape(132, 256)};
+  }
+
+  /// Runs a workload twice under each method that orders data. A launch for each step is for few steps.
+  static void expect_right(whole_workload& workload, const step_shape& shape, const std::string& what,
+                           bool launches = true) {
+    size_t ran = 0;
+    for (const step_method& method : workload.methods()) {
+      if (!method.ordered || (!launches && !method.needs_co_residency)) continue;
+      std::unique_ptr<whole_program> program;
+      try {
+        program = workload.prepare(method, shape);
+      } catch (const invalid_argument&) {
+        continue;  // clusters of 4 in a grid of 3
+      } catch (const not_co_resident&) {
+        continue;
+      }
+      (void)program->run();
+      (void)program->run();
+      const verification found = program->verify();
+      EXPECT_TRUE(found.performed);
+      EXPECT_EQ(found.wrong, 0u) << what << ", " << method.name << ", " << shape.blocks << " x " << shape.threads
+                                 << ": of " << found.checked;
+      ran += 1;
+    }
+    EXPECT_GE(ran, launches ? 5u : 3u) << what;
+  }
+};
+
+TEST_P(OnDevice, SortsAnyNumberOfElements) {
+  const auto device = open_part<bitonic_device>(GetParam());
+  for (const uint64_t count : {0, 1, 2, 3, 31, 64, 500}) {
+    const sort_input input = make_sort_input({count, "uint32", false, "random"});
+    const auto workload = device->sorting(input, sort_form::memory);
+    for (const step_shape& shape : shapes()) {
+      expect_right(*workload, shape, std::to_string(count) + " elements", count < 4 || !is(device_kind::host));
+    }
+  }
+}
+
+TEST_P(OnDevice, SortsEveryTypeAndInput) {
+  const auto device = open_part<bitonic_device>(GetParam());
+  for (const std::string& type : sort_types()) {
+    for (const bool values : {false, true}) {
+      for (const std::string& input_name : sort_inputs()) {
+        const sort_input input = make_sort_input({100, type, values, input_name});
+        const auto workload = device->sorting(input, sort_form::memory);
+        const auto all = workload->methods();
+        // One method: how elements are compared does not depend on it.
+        const auto barrier = std::find_if(all.begin(), all.end(), [](const step_method& method) {
+          return method.name == "lock-based-acquire-release";
+        });
+        const auto program = workload->prepare(*barrier, shapes().back());
+        (void)program->run();
+        EXPECT_EQ(program->verify().wrong, 0u) << type << (values ? " with values, " : ", ") << input_name;
+        EXPECT_EQ(program->verify().checked, input.sorted.size());
+      }
+    }
+  }
+}
+
+TEST_P(OnDevice, SortsInRegisters) {
+  const auto device = open_part<bitonic_device>(GetParam());
+  if (!device->has(sort_form::registers)) GTEST_SKIP() << "elements are not kept in registers here";
+  for (const auto& [type, values] :
+       {std::pair{"float32", false}, std::pair{"int64", false}, std::pair{"float64", true}}) {
+    for (const uint64_t count : {0, 1, 33, 1024, 5000, 20000, 65536}) {
+      const sort_input input = make_sort_input({count, type, values, "special"});
+      const auto workload = device->sorting(input, sort_form::registers);
+      for (const auto& [blocks, threads] : {std::pair{128u, 1024u}, std::pair{132u, 256u}, std::pair{1024u, 32u}}) {
+        step_shape shape;
+        shape.blocks = blocks;
+        shape.threads = threads;
+        expect_right(*workload, shape, std::to_string(count) + " of " + type, true);
+      }
+    }
+  }
+  const sort_input many = make_sort_input({100000, "float32", false, "random"});
+  step_shape small;
+  small.blocks = 4;
+  small.threads = 128;
+  const auto workload = device->sorting(many, sort_form::registers);
+  EXPECT_THROW((void)workload->prepare(workload->methods().front(), small), invalid_argument);
+}
+
+alignment_problem problem_of(std::vector<uint8_t> query, std::vector<uint8_t> reference,
+                             const alignment_scoring& scoring = {}) {
+  alignment_problem problem{std::move(query), std::move(reference), scoring, {}};
+  problem.expected = *align_rows(problem.query, problem.reference, scoring, [] { return false; });
+  return problem;
+}
+
+std::vector<alignment_problem> problems() {
+  const auto letters = [](uint32_t count, uint8_t letter) { return std::vector<uint8_t>(count, letter); };
+  const auto [query, reference] = generated_pair(90);
+  const std::vector<uint8_t> some(query.bases.begin(), query.bases.begin() + 40);
+  std::vector<alignment_problem> all;
+  for (const alignment_scoring& scoring :
+       {alignment_scoring{}, alignment_scoring{3, -3, 0, 2}, alignment_scoring{1, 0, 1, 0}}) {
+    all.push_back(problem_of(query.bases, reference.bases, scoring));
+    all.push_back(problem_of(some, reference.bases, scoring));
+    all.push_back(problem_of(reference.bases, some, scoring));
+  }
+  all.push_back(problem_of({}, reference.bases));
+  all.push_back(problem_of(some, {}));
+  all.push_back(problem_of({0}, {0}));
+  all.push_back(problem_of({0}, {1}));
+  all.push_back(problem_of({2}, reference.bases));
+  all.push_back(problem_of(letters(50, 3), letters(60, 3)));
+  all.push_back(problem_of(letters(50, unknown_base), letters(60, unknown_base)));
+  all.push_back(problem_of(letters(50, unknown_base), reference.bases));
+  return all;
+}
+
+TEST_P(OnDevice, AlignsWhateverTheSequences) {
+  const auto device = open_part<smith_waterman_device>(GetParam());
+  for (const alignment_problem& problem : problems()) {
+    const auto workload = device->aligning(problem, alignment_form::memory);
+    const bool few = problem.query.size() * problem.reference.size() < 2;
+    for (const step_shape& shape : shapes()) {
+      const std::string what =
+          std::to_string(problem.query.size()) + " with " + std::to_string(problem.reference.size());
+      expect_right(*workload, shape, what, few || is(device_kind::cuda));
+    }
+  }
+}
+
+TEST_P(OnDevice, AlignsInRegisters) {
+  const auto device = open_part<smith_waterman_device>(GetParam());
+  if (!device->has(alignment_form::registers)) GTEST_SKIP() << "rows are not kept in registers here";
+  std::vector<alignment_problem> all = problems();
+  const auto [query, reference] = generated_pair(3000);  // many warps and blocks; one, two and four rows a thread
+  all.push_back(problem_of(query.bases, reference.bases));
+  for (const alignment_problem& problem : all) {
+    const auto workload = device->aligning(problem, alignment_form::registers);
+    for (const auto& [blocks, threads] :
+         {std::pair{132u, 256u}, std::pair{12u, 256u}, std::pair{3u, 512u}, std::pair{1u, 1024u}}) {
+      if (problem.query.size() > 4u * blocks * threads) continue;
+      step_shape shape;
+      shape.blocks = blocks;
+      shape.threads = threads;
+      expect_right(*workload, shape, std::to_string(problem.query.size()) + " rows in registers", true);
+    }
+  }
+}
+
+TEST_P(OnDevice, SaysWhereTheAlignmentEnds) {
+  const auto device = open_part<smith_waterman_device>(GetParam());
+  // TGTTACGG with GGTTGACTA, +3/-3, 2 for each letter of a gap: 13, the textbooks' example.
+  const alignment_problem problem = problem_of({3, 2, 3, 3, 0, 1, 2, 2}, {2, 2, 3, 3, 2, 0, 1, 3, 0}, {3, -3, 0, 2});
+  const auto workload = device->aligning(problem, alignment_form::memory);
+  const auto program = workload->prepare(workload->methods().front(), shapes().front());
+  (void)program->run();
+  const findings found = program->found();
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(found[0], (std::pair<std::string, std::optional<double>>{"score", 13}));
+  EXPECT_EQ(found[1], (std::pair<std::string, std::optional<double>>{"query_end", 5}));
+  EXPECT_EQ(found[2], (std::pair<std::string, std::optional<double>>{"reference_end", 6}));
+  EXPECT_EQ(program->verify().checked, 8u);
+}
+
+TEST(AlignmentProblem, ComparisonCountsRowsThatDiffer) {
+  const alignment_problem problem = problem_of({0, 1, 2, 3}, {0, 1, 2, 3});
+  std::vector<row_best> found = problem.expected;
+  EXPECT_EQ(compare_rows(problem, found).wrong, 0u);
+  found[2].column += 1;
+  found[3].score -= 1;
+  EXPECT_EQ(compare_rows(problem, found).wrong, 2u);
+  EXPECT_EQ(end_of(problem.expected), (alignment_end{8, 3, 3}));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OnDevice, testing::ValuesIn(all_devices()), [](const auto& which) {
+  std::string name = which.param.id;
+  std::replace(name.begin(), name.end(), ':', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace gpusync::tool
