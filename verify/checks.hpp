@@ -41,5 +41,6 @@ inline void print(const std::string& what, const exploration& result) {
 void add_shipped_checks();
 void add_mutant_checks();
 void add_phased_checks();
+void add_rmw_checks();
 
 }  // namespace gpusync::verify

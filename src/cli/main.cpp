@@ -136,6 +136,8 @@ int main(int argc, char** argv) {
   } catch (const no_such_device& missing) {
     return fail(exit_code::no_such_device, missing.what());
   } catch (const std::exception& failure) {
+    // Whoever writes much to it may find out before the end.
+    if (std::ferror(stdout) != 0) return fail(exit_code::failed, "Standard output could not be written.");
     return fail(exit_code::failed, failure.what());
   }
 }

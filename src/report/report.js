@@ -135,6 +135,10 @@
   const xAxisOf = (row) =>
     "fit" in row.axes ? undefined : ["iterations", "blocks", "groups"].find((name) => typeof row.axes[name] === "number");
 
+  /** Whether two rows are of one kind: axes whose values are words have the same ones where both rows have them. */
+  const sameWords = (one, other) => Object.entries(one.axes).every(([name, value]) =>
+    typeof value !== "string" || other.axes[name] === undefined || other.axes[name] === value);
+
   /**
    * Rows that share a chart: one experiment and device, and one value of each axis besides the x axis and, for blocks,
    * the threads. What a paper has printed is drawn into every chart of its experiment.
@@ -159,7 +163,7 @@
       const {row, x} = entry;
       const beside = [...groups.values()].filter((group) =>
         group.experiment === row.experiment && group.x === x && group.entries[0].figure.unit === entry.figure.unit &&
-        !isPublished(group.entries[0].row));
+        !isPublished(group.entries[0].row) && sameWords(row, group.entries[0].row));
       for (const group of beside) {
         group.entries.push(entry);
         group.published = row.device.slice(published.length);
@@ -181,9 +185,13 @@
       return [{name: x === "groups" ? "work-groups" : x, entries, label: ({row}) => String(row.axes[x]),
                rank: ({row}) => row.axes[x]}];
     }
-    const sizes = [...new Set(entries.map(({row}) => row.axes.threads ?? null))];
+    const sizeOf = ({row}) => row.axes.threads ?? null;
+    // Papers do not always say how large their blocks were; what they print is shown beside blocks of any size.
+    const anySize = (entry) => isPublished(entry.row) && sizeOf(entry) === null;
+    const measured = entries.filter((entry) => !anySize(entry));
+    const sizes = [...new Set((measured.length > 0 ? measured : entries).map(sizeOf))];
     const choices = sizes.map((threads) => {
-      const chosen = entries.filter(({row}) => (row.axes.threads ?? null) === threads);
+      const chosen = entries.filter((entry) => anySize(entry) || sizeOf(entry) === threads);
       return {
         name: threads === null ? "blocks" : `blocks of ${threads} thread${threads === 1 ? "" : "s"}`,
         entries: chosen,

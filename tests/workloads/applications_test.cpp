@@ -55,7 +55,7 @@ class OnDevice : public testing::TestWithParam<device_description> {
                                  << ": of " << found.checked;
       ran += 1;
     }
-    EXPECT_GE(ran, launches ? 5u : 3u) << what;
+    EXPECT_GE(ran, launches ? 4u : 3u) << what;
   }
 };
 
@@ -99,7 +99,7 @@ TEST_P(OnDevice, SortsInRegisters) {
     for (const uint64_t count : {0, 1, 33, 1024, 5000, 20000, 65536}) {
       const sort_input input = make_sort_input({count, type, values, "special"});
       const auto workload = device->sorting(input, sort_form::registers);
-      for (const auto& [blocks, threads] : {std::pair{128u, 1024u}, std::pair{132u, 256u}, std::pair{1024u, 32u}}) {
+      for (const auto& [blocks, threads] : {std::pair{132u, 256u}, std::pair{200u, 128u}, std::pair{512u, 32u}}) {
         step_shape shape;
         shape.blocks = blocks;
         shape.threads = threads;

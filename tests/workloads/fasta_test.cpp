@@ -1,6 +1,7 @@
 // FASTA files: every form that is allowed is read, and everything else ends in one sentence that names the place.
 #include "workloads/smith_waterman/fasta.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
@@ -71,7 +72,7 @@ std::string in_short(const std::vector<sequence>& records) {
 
 std::string read(const std::string& contents) {
   const temporary_file plain(contents), gzip(compressed(contents));
-  const std::string text = in_short(read_fasta(plain.path(), plenty));
+  std::string text = in_short(read_fasta(plain.path(), plenty));
   EXPECT_EQ(in_short(read_fasta(gzip.path(), plenty)), text);
   return text;
 }
@@ -246,12 +247,12 @@ RC_GTEST_PROP(Fasta, GivesBackWhatWasWrittenInAnyLayout, ())
     const auto sequence = *rc::gen::container<std::string>(rc::gen::elementOf(std::string("ACGTN")));
     const auto width = *rc::gen::inRange<size_t>(1, 30);
     const bool lower = *rc::gen::arbitrary<bool>();
-    text += ">" + name + (*rc::gen::arbitrary<bool>() ? " more" : "") + line_end;
+    text += fmt::format(">{}{}{}", name, *rc::gen::arbitrary<bool>() ? " more" : "", line_end);
     for (size_t at = 0; at < sequence.size(); at += width) {
       for (const char letter : sequence.substr(at, width)) text += static_cast<char>(lower ? letter + 32 : letter);
       text += line_end;
     }
-    expected += (i > 0 ? " " : "") + name + ":" + sequence;
+    expected += fmt::format("{}{}:{}", i > 0 ? " " : "", name, sequence);
   }
   if (*rc::gen::arbitrary<bool>()) text = compressed(text);
   RC_ASSERT(in_short(read_fasta(temporary_file(text).path(), plenty)) == expected);

@@ -16,6 +16,8 @@ const char* to_string(failure kind) {
     case failure::early_release: return "early release";
     case failure::data_race: return "data race";
     case failure::runaway: return "runaway";
+    case failure::not_linearizable: return "not linearizable";
+    case failure::not_wait_free: return "not wait-free";
   }
   return "?";
 }
@@ -133,10 +135,12 @@ exploration explorer::run() {
   exploration result;
   visited_.clear();
   failed_ = failure::none;
+  most_call_steps_ = 0;
   trace_.clear();
   start();
   search(result);
   result.states = visited_.size();
+  result.most_call_steps = most_call_steps_;
   result.found = failed_;
   result.trace = trace_;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -257,6 +261,13 @@ uint64_t explorer::state_hash() {
     if (!form_.fences) continue;
     put_view(at.loaded);
     put_view(at.fenced);
+  }
+  if (form_.calls) {
+    put(&state_.calls, sizeof(state_.calls));
+    for (uint32_t i = 0; i < fibers(); ++i) {
+      put(&state_.fibers[i].call.completed_before, sizeof(uint64_t));
+      canonical_.push_back(state_.fibers[i].call.begins);
+    }
   }
   if (form_.fences) put_view(state_.fences);
   if (state_.at_boundary != 0) put_view(state_.boundary);

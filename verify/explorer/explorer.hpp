@@ -21,10 +21,11 @@ struct shape {
   bool fences = false;    ///< the program has fences; their bookkeeping makes more states, so it is off otherwise
   bool looking = false;   ///< failed polls do more than load one word
   bool may_hang = false;  ///< deadlocks are no failures: only safety is asked for
+  bool calls = false;     ///< the program makes calls, whose log is part of the state
   uint64_t most_states = 1'000'000;
 };
 
-enum class failure { none, deadlock, early_release, data_race, runaway };
+enum class failure { none, deadlock, early_release, data_race, runaway, not_linearizable, not_wait_free };
 const char* to_string(failure kind);
 std::string hex(uint64_t value);
 
@@ -32,6 +33,7 @@ struct exploration {
   uint64_t states = 0;
   uint64_t steps = 0;       ///< transitions between states
   uint64_t executions = 0;  ///< ways in which all threads came to their end, each up to the first known state
+  uint64_t most_call_steps = 0;  ///< accesses of one call, at most
   double seconds = 0;
   bool exhaustive = false;
   failure found = failure::none;
@@ -51,7 +53,11 @@ class explorer {
   /// Stores to words in [from, to) are not explored, for nobody loads them; a load there is an error.
   void ignore_stores(const void* from, const void* to);
   /// How traces write the address of a word.
-  void name_words(const uint32_t* from) { named_from_ = from; }
+  template <class Word>
+  void name_words(const Word* from) {
+    named_from_ = from;
+    named_bytes_ = sizeof(Word);
+  }
 
   exploration run();
 
@@ -65,6 +71,13 @@ class explorer {
   void set_blocks(uint32_t blocks) { state_.fibers[current_].blocks = static_cast<uint8_t>(blocks); }
 
   uint64_t perform(action what, memory_order order, const void* address, size_t bytes, uint64_t operand);
+  /// An atomic read-modify-write: the word becomes change(before, operand, second). Returns what was before.
+  uint64_t modify(memory_order order, const void* address, size_t bytes, changed_value change, uint64_t operand,
+                  uint64_t second);
+  /// A load of which the thread learns show(value, operand) only.
+  uint64_t load_part(memory_order order, const void* address, size_t bytes, shown_value show, uint64_t operand);
+  /// A store that is done now, as part of the step before it: for words that no other thread may read any more or yet.
+  void store_at_once(memory_order order, const void* address, size_t bytes, uint64_t value);
   void acquire_last(const void* address, size_t bytes);
   void fence() { (void)perform(action::fence, memory_order::seq_cst, nullptr, 4, 0); }
   void pause();
@@ -77,6 +90,19 @@ class explorer {
   void read_slots(uint32_t half, const std::function<bool(uint32_t block)>& wanted);
   void arriving(uint32_t phase);
   void passing(uint32_t phase, const std::function<bool(uint32_t block)>& member);
+  /// The thread's next step begins a call, of which `mask` is the bit in the log.
+  void begin_call(uint64_t mask);
+  void end_call();
+  const call_state& call() { return self().call; }
+  call_log& calls() { return state_.calls; }
+  void require(bool right, failure kind, const std::string& text) {
+    if (!right) fail(kind, text);
+  }
+  /// What a thread may still read; 0 at first.
+  uint32_t& may_read() { return self().may_read; }
+  uint32_t others_may_read() const;
+  /// What a mutant remembers for a thread.
+  uint32_t& noted() { return self().noted; }
   /// All that the thread's next steps depend on is in these bytes: what it has read before is forgotten.
   void checkpoint(uint32_t phase, const void* bytes, size_t count);
 
@@ -96,7 +122,8 @@ class explorer {
 
   uint32_t fibers() const { return form_.blocks * form_.threads; }
   fiber_state& self() { return state_.fibers[current_]; }
-  uint32_t word_at(const void* address);
+  uint32_t word_at(const void* address, size_t bytes);
+  uint64_t perform(const operation& next);
   bool ignored(const void* address) const { return address >= ignored_from_ && address < ignored_to_; }
   uint32_t stamp_of(uint32_t message) const { return message == no_message ? 0 : state_.messages[message].stamp; }
   uint64_t value_of(uint32_t message, uint32_t word) const {
@@ -135,11 +162,13 @@ class explorer {
   std::vector<uint64_t> initial_;
   const void* ignored_from_ = nullptr;
   const void* ignored_to_ = nullptr;
-  const uint32_t* named_from_ = nullptr;
+  const void* named_from_ = nullptr;
+  size_t named_bytes_ = 4;
 
   std::vector<std::unique_ptr<node>> path_;
   visited_set visited_;
   std::vector<uint8_t> canonical_;
+  uint64_t most_call_steps_ = 0;
   failure failed_ = failure::none;
   bool tracing_ = false;
   std::string trace_;

@@ -33,6 +33,7 @@ const char* name(action what) {
     case action::store: return "store";
     case action::add: return "add";
     case action::fetch_add: return "fetch_add";
+    case action::modify: return "modify";
     case action::fence: return "fence";
   }
   return "?";
@@ -46,27 +47,74 @@ std::string hex(uint64_t value) {
   return text;
 }
 
-uint32_t explorer::word_at(const void* address) {
+uint32_t explorer::word_at(const void* address, size_t bytes) {
   const auto [at, added] = word_ids_.try_emplace(address, static_cast<uint32_t>(addresses_.size()));
   if (added) {
     if (addresses_.size() == max_words) throw std::length_error("The explorer is built for fewer words.");
     addresses_.push_back(address);
     // The words themselves never change: what is written lives in the model.
-    uint32_t value;
-    std::memcpy(&value, address, sizeof(value));
+    uint64_t value = 0;
+    std::memcpy(&value, address, bytes);
     initial_.push_back(value);
   }
   return at->second;
 }
 
 uint64_t explorer::perform(action what, memory_order order, const void* address, size_t bytes, uint64_t operand) {
-  if (bytes != 4) throw std::logic_error("The explorer's words have 32 bits.");
+  if (bytes != 4 && (bytes != 8 || what == action::add || what == action::fetch_add)) {
+    throw std::logic_error("The explorer's words have 32 bits, or 64 if nothing is added to them.");
+  }
   if (address != nullptr && ignored(address)) {
     if (what == action::store) return 0;
     throw std::logic_error("A word whose stores are ignored was used otherwise.");
   }
+  operation next;
+  next.what = what;
+  next.order = order;
+  next.word = static_cast<uint8_t>(address == nullptr ? 0 : word_at(address, bytes));
+  next.operand = operand;
+  return perform(next);
+}
+
+uint64_t explorer::modify(memory_order order, const void* address, size_t bytes, changed_value change, uint64_t operand,
+                          uint64_t second) {
+  operation next;
+  next.what = action::modify;
+  next.order = order;
+  next.word = static_cast<uint8_t>(word_at(address, bytes));
+  next.operand = operand;
+  next.second = second;
+  next.change = change;
+  return perform(next);
+}
+
+uint64_t explorer::load_part(memory_order order, const void* address, size_t bytes, shown_value show,
+                             uint64_t operand) {
+  operation next;
+  next.what = action::load;
+  next.order = order;
+  next.word = static_cast<uint8_t>(word_at(address, bytes));
+  next.operand = operand;
+  next.show = show;
+  return perform(next);
+}
+
+void explorer::store_at_once(memory_order order, const void* address, size_t bytes, uint64_t value) {
   fiber_state& own = self();
-  own.pending = {what, order, static_cast<uint8_t>(address == nullptr ? 0 : word_at(address)), operand};
+  const bool begins = own.call.begins;
+  own.call.begins = false;  // a call may be taken to begin after a store that nobody can see yet
+  own.pending = {};
+  own.pending.what = action::store;
+  own.pending.order = order;
+  own.pending.word = static_cast<uint8_t>(word_at(address, bytes));
+  own.pending.operand = value;
+  apply({current_, state_.latest[own.pending.word]});
+  own.call.begins = begins;
+}
+
+uint64_t explorer::perform(const operation& next) {
+  fiber_state& own = self();
+  own.pending = next;
   own.status = fiber_status::at_operation;
   const uint32_t index = current_;
   stacks_[index]->leave();
@@ -93,6 +141,14 @@ void explorer::apply(const choice& taken) {
     uint8_t& arrived = state_.blocks[block()].arrived;
     arrived = std::max(arrived, own.arriving);
   }
+  if (form_.calls) {
+    if (own.call.begins) {
+      own.call.begins = false;
+      own.call.completed_before = state_.calls.completed;
+      state_.calls.begun |= own.call.mask;
+    }
+    most_call_steps_ = std::max<uint64_t>(most_call_steps_, ++own.call.steps);
+  }
   own.last_was_load = next.what == action::load;
   own.last_word = next.word;
   own.last_message = taken.message;
@@ -113,11 +169,18 @@ void explorer::apply(const choice& taken) {
       if (acquires(next.order)) own.now.join(seen);
     }
     uint64_t after = before;
-    if (next.what == action::load || next.what == action::fetch_add) own.result = before;
+    if (next.what == action::load && next.show != nullptr) {
+      own.result = next.show(before, next.operand);
+    } else if (next.what == action::load || next.what == action::fetch_add || next.what == action::modify) {
+      own.result = before;
+    }
     const bool stale = taken.message != state_.latest[word];
     if (next.what == action::store) {
       after = next.operand;
       write(own, word, after, nullptr);
+    } else if (next.what == action::modify) {
+      after = next.change(before, next.operand, next.second);
+      if (after != before) write(own, word, after, &seen);
     } else if (next.what != action::load) {
       after = static_cast<uint32_t>(before + next.operand);
       write(own, word, after, &seen);
@@ -130,12 +193,12 @@ void explorer::apply(const choice& taken) {
   if (next.what == action::load) {
     poll_round& round = own.round;
     if (round.count++ == 0) round.first = next.word;
-    const uint64_t read[2] = {round.reads, own.result << 8 | next.word};
+    const uint64_t read[3] = {round.reads, own.result, next.word};
     round.reads = hash_bytes(read, sizeof(read));
   } else {
     own.round = poll_round{};
   }
-  const uint64_t step[2] = {own.history, own.result * 8 + static_cast<uint64_t>(next.what)};
+  const uint64_t step[3] = {own.history, own.result, static_cast<uint64_t>(next.what)};
   own.history = hash_bytes(step, sizeof(step));
 }
 
@@ -143,7 +206,7 @@ void explorer::apply(const choice& taken) {
 /// value would only bring more, and a thread that knows more can do nothing that one that knows less cannot.
 void explorer::acquire_last(const void* address, size_t bytes) {
   fiber_state& own = self();
-  if (!own.last_was_load || own.last_word != word_at(address)) {
+  if (!own.last_was_load || own.last_word != word_at(address, bytes)) {
     (void)perform(action::load, memory_order::acquire, address, bytes, 0);
     return;
   }
@@ -260,6 +323,25 @@ void explorer::passing(uint32_t phase, const std::function<bool(uint32_t)>& memb
   }
 }
 
+void explorer::begin_call(uint64_t mask) {
+  self().call = {};
+  self().call.mask = mask;
+  self().call.begins = true;
+}
+
+void explorer::end_call() {
+  state_.calls.completed |= self().call.mask;
+  self().call = {};
+}
+
+uint32_t explorer::others_may_read() const {
+  uint32_t together = 0;
+  for (uint32_t i = 0; i < fibers(); ++i) {
+    if (i != current_ && state_.fibers[i].status != fiber_status::done) together |= state_.fibers[i].may_read;
+  }
+  return together;
+}
+
 void explorer::checkpoint(uint32_t phase, const void* bytes, size_t count) {
   self().history = hash_bytes(bytes, count, phase);
   self().round = poll_round{};
@@ -280,7 +362,8 @@ std::string explorer::name_of_fiber(uint32_t index) const {
 }
 
 std::string explorer::name_of_word(uint32_t word) const {
-  return "word[" + std::to_string(static_cast<const uint32_t*>(addresses_[word]) - named_from_) + "]";
+  const auto distance = static_cast<const char*>(addresses_[word]) - static_cast<const char*>(named_from_);
+  return "word[" + std::to_string(distance / static_cast<std::ptrdiff_t>(named_bytes_)) + "]";
 }
 
 void explorer::note(const std::string& text) {

@@ -32,7 +32,11 @@ struct message {
   view released;      ///< what an acquiring reader gets
 };
 
-enum class action : uint8_t { load, store, add, fetch_add, fence };
+enum class action : uint8_t { load, store, add, fetch_add, modify, fence };
+
+/// What action::modify makes of a word, and what action::load tells of one: functions of the word's value.
+using changed_value = uint64_t (*)(uint64_t before, uint64_t operand, uint64_t second);
+using shown_value = uint64_t (*)(uint64_t value, uint64_t operand);
 
 /// The next atomic operation of a thread, not done yet.
 struct operation {
@@ -40,6 +44,9 @@ struct operation {
   memory_order order = memory_order::relaxed;
   uint8_t word = 0;
   uint64_t operand = 0;
+  uint64_t second = 0;
+  changed_value change = nullptr;
+  shown_value show = nullptr;  ///< null: the value itself
 };
 
 enum class fiber_status : uint8_t {
@@ -65,6 +72,14 @@ struct poll_round {
   bool in_vain = false;        ///< the last round has read just what the one before it has
 };
 
+/// A call of an object that the program makes: what a check of its answer needs to know.
+struct call_state {
+  uint64_t mask = 0;              ///< the call's bit
+  uint64_t completed_before = 0;  ///< the calls that had ended when it began
+  uint32_t steps = 0;             ///< its accesses to memory so far
+  bool begins = false;            ///< it begins with the thread's next step
+};
+
 struct fiber_state {
   fiber_status status = fiber_status::runnable;
   operation pending;
@@ -79,6 +94,9 @@ struct fiber_state {
   bool last_was_load = false;
   uint8_t blocks = 0;    ///< of the launch that it takes part in
   uint8_t arriving = 0;  ///< phase + 1 of the barrier call that it has begun
+  call_state call;
+  uint32_t may_read = 0;  ///< the program's note of what the thread may still read; no part of the state
+  uint32_t noted = 0;     ///< a mutant's note; no part of the state
 };
 
 struct block_state {
@@ -95,12 +113,20 @@ struct slot_state {
   uint8_t read[max_fibers] = {};  ///< each reader's clock
 };
 
+/// What all calls so far have shown.
+struct call_log {
+  uint64_t begun = 0;
+  uint64_t completed = 0;
+  uint64_t known_order = 0;  ///< the program's own
+};
+
 /// Only the first `writes` messages count: copies copy no others.
 struct model_state {
   fiber_state fibers[max_fibers];
   block_state blocks[max_fibers];
   slot_state slots[2][max_fibers];
   uint32_t latest[max_words];
+  call_log calls;
   view fences;    ///< what the fences so far have published
   view boundary;  ///< what the threads that have ended a launch bring
   uint8_t at_boundary = 0;

@@ -27,7 +27,7 @@ struct bitonic_steps {
     uint32_t merge;
     uint32_t distance;
   };
-  static constexpr uint32_t blocks_of_1024 = 2;
+  static constexpr uint32_t most_threads = 1024, full_blocks = 2;
 
   Element* elements;
   uint32_t count;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/bitonic_sort/bitonic_cuda.cuh"
-#include "workloads/bitonic_sort/bitonic_stages.cuh"
+#include "workloads/bitonic_sort/bitonic_stages.hpp"
 #include "workloads/bitonic_sort/bitonic_steps.hpp"
 #include "workloads/stepped/compare_cuda.cuh"
 #include "workloads/stepped/stepped_cuda.cuh"
@@ -94,9 +94,9 @@ class cuda_sort_in_registers : public whole_workload {
   /// Throws invalid_argument if the shape has no room for the elements.
   std::unique_ptr<whole_program> prepare(const step_method& method, const step_shape& shape) override {
     const uint32_t threads = shape.threads;
-    if (threads < cuda_grid::warp_size || (threads & (threads - 1)) != 0 || threads > 1024) {
-      throw invalid_argument("A sort in registers needs a power of two of threads per block, 32 to 1024, not " +
-                             std::to_string(threads) + ".");
+    if (threads < cuda_grid::warp_size || (threads & (threads - 1)) != 0 || threads > work::most_threads) {
+      throw invalid_argument("A sort in registers needs a power of two of threads per block, 32 to " +
+                             std::to_string(work::most_threads) + ", not " + std::to_string(threads) + ".");
     }
     const uint32_t chunk = merges_of(uint64_t{threads} * work::own);
     const uint32_t merges = std::max(chunk, merges_of(input_.count));
@@ -110,7 +110,7 @@ class cuda_sort_in_registers : public whole_workload {
     work stages;
     stages.input = static_cast<const Element*>(data_->unsorted());
     stages.output = static_cast<Element*>(data_->elements());
-    stages.exchanged = static_cast<uint4*>(exchanged_.address());
+    stages.exchanged = static_cast<four_words*>(exchanged_.address());
     stages.count = static_cast<uint32_t>(input_.count);
     stages.merges = merges;
     stages.chunk = chunk;
@@ -125,7 +125,7 @@ class cuda_sort_in_registers : public whole_workload {
  private:
   /// Of two halves for the elements, padded to the next power of two and to the largest block's part.
   static size_t exchanged_bytes(uint64_t count) {
-    return 2 * (size_t{1} << std::max(merges_of(count), merges_of(1024 * work::own))) * sizeof(Element);
+    return 2 * (size_t{1} << std::max(merges_of(count), merges_of(work::most_threads * work::own))) * sizeof(Element);
   }
 
   const cuda_target& where_;

@@ -1,6 +1,6 @@
 // Workload "Smith-Waterman" on CUDA devices.
 #include "measure/cuda_clock.cuh"
-#include "workloads/smith_waterman/wavefront_rows.cuh"
+#include "workloads/smith_waterman/wavefront_rows.hpp"
 #include "workloads/stepped/stepped_cuda.cuh"
 
 namespace gpusync::tool {
@@ -99,7 +99,7 @@ class alignment_in_registers : public whole_workload {
   alignment_in_registers(const cuda_target& where, const alignment_problem& problem)
       : where_(where),
         data_(std::make_shared<cuda_alignment_data>(where, problem)),
-        edges_(where.device(), edges_bytes(where.device())) {}
+        edges_(where.device(), edge_bytes(most_warps(where.device()))) {}
 
   std::vector<step_method> methods() const override { return stepped::methods<stepped::few_barriers>(where_.device()); }
 
@@ -116,7 +116,7 @@ class alignment_in_registers : public whole_workload {
                              std::to_string(threads) + " threads, which have " + std::to_string(most_rows) +
                              " rows each.");
     }
-    if (2 * threads / cuda_grid::warp_size * sizeof(handed_down) > edges_.bytes()) {
+    if (edge_bytes(threads / cuda_grid::warp_size) > edges_.bytes()) {
       throw invalid_argument("More blocks than ever run at once: " + std::to_string(shape.blocks) + ".");
     }
     if (rows <= threads) return prepared<1>(method, shape);
@@ -139,10 +139,12 @@ class alignment_in_registers : public whole_workload {
     return stepped::prepare<stepped::few_barriers>(where_, method, shape, work, data_);
   }
 
-  /// For as many warps as the device can have at once.
-  static size_t edges_bytes(const cuda_device& device) {
-    const int warps = device.properties().maxThreadsPerMultiProcessor / static_cast<int>(cuda_grid::warp_size);
-    return 2 * static_cast<size_t>(warps * device.sm_count()) * sizeof(handed_down);
+  static size_t edge_bytes(uint64_t warps) { return wavefront_rows<1>::slots * warps * sizeof(handed_down); }
+
+  /// As many as the device can have at once.
+  static uint64_t most_warps(const cuda_device& device) {
+    const auto warps = static_cast<uint64_t>(device.properties().maxThreadsPerMultiProcessor) / cuda_grid::warp_size;
+    return warps * static_cast<uint64_t>(device.sm_count());
   }
 
   const cuda_target& where_;

@@ -86,7 +86,7 @@ struct wavefront_problem {
 /// to it by threads of any block.
 struct wavefront_steps {
   struct kept {};
-  static constexpr uint32_t blocks_of_1024 = 2;
+  static constexpr uint32_t most_threads = 1024, full_blocks = 2;
 
   wavefront_problem problem;
   handed_down* down;  ///< two halves of `rows`, used in turn

@@ -5,9 +5,11 @@
 //   using kept = …;                                       what a thread keeps from step to step while its kernel lives
 //   static constexpr uint32_t blocks_of_1024 = 2;         per multiprocessor: 2 leaves a thread 32 registers, 1 leaves
 //   64 uint32_t steps() const;
-//   __device__ kept load(cuda_grid, uint32_t step) const; what is kept, as it is before `step`
-//   __device__ void step(cuda_grid, uint32_t step, kept&) const;
-//   __device__ void save(cuda_grid, const kept&) const;   leaves it where load() finds it
+//   __device__ kept load(Grid, uint32_t step) const; what is kept, as it is before `step`
+//   __device__ void step(Grid, uint32_t step, kept&) const;
+//   __device__ void save(Grid, const kept&) const;        leaves it where load() finds it
+//
+// for a Grid that is a cuda_exchange_grid here, and host threads elsewhere.
 //
 // Where the end of a kernel is the boundary, every step is load, step, save: the same code as between the barriers of a
 // persistent kernel, which loads and saves once.
@@ -20,15 +22,17 @@
 #include "measure/host_timer.hpp"
 #include "workloads/barrier_methods.hpp"
 #include "workloads/device_part/cuda_part.cuh"
+#include "workloads/stepped/exchange_cuda.cuh"
 #include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {
 
 /// All steps in one kernel.
 template <class Work, class Barrier>
-__global__ void __launch_bounds__(1024, Work::blocks_of_1024) stepped_persistent(Work work, Barrier barrier) {
+__global__ void __launch_bounds__(Work::most_threads, Work::full_blocks)
+    stepped_persistent(Work work, Barrier barrier) {
   barrier.enter();
-  const cuda_grid grid;
+  const cuda_exchange_grid grid;
   typename Work::kept kept = work.load(grid, 0);
   const uint32_t steps = work.steps();
   for (uint32_t step = 0; step < steps; ++step) {
@@ -40,7 +44,7 @@ __global__ void __launch_bounds__(1024, Work::blocks_of_1024) stepped_persistent
 
 template <class Work>
 __device__ __forceinline__ void stepped_once(const Work& work, uint32_t step) {
-  const cuda_grid grid;
+  const cuda_exchange_grid grid;
   typename Work::kept kept = work.load(grid, step);
   work.step(grid, step, kept);
   work.save(grid, kept);
@@ -48,13 +52,13 @@ __device__ __forceinline__ void stepped_once(const Work& work, uint32_t step) {
 
 /// One step; the end of the kernel is the boundary.
 template <class Work>
-__global__ void __launch_bounds__(1024, Work::blocks_of_1024) stepped_single(Work work, uint32_t step) {
+__global__ void __launch_bounds__(Work::most_threads, Work::full_blocks) stepped_single(Work work, uint32_t step) {
   stepped_once(work, step);
 }
 
 /// The same with programmatic dependent launch: blocks are set up while the step before runs, and wait for its end.
 template <class Work>
-__global__ void __launch_bounds__(1024, Work::blocks_of_1024) stepped_dependent(Work work, uint32_t step) {
+__global__ void __launch_bounds__(Work::most_threads, Work::full_blocks) stepped_dependent(Work work, uint32_t step) {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();

@@ -1,0 +1,129 @@
+// Wait-free objects for host threads: the machine, and the memory behind an object.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include <gpusync/core/error.hpp>
+#include <gpusync/core/host_memory.hpp>
+#include <gpusync/rmw/cas.hpp>
+#include <gpusync/rmw/object.hpp>
+
+namespace gpusync {
+
+namespace rmw {
+
+namespace host_detail {
+/// For the time of a few stores, or of one load.
+class spin_lock {
+ public:
+  explicit spin_lock(uint32_t& word) : word_(word) {
+    while (__atomic_exchange_n(&word_, 1u, __ATOMIC_ACQUIRE) != 0) {
+    }
+  }
+  ~spin_lock() { __atomic_store_n(&word_, 0u, __ATOMIC_RELEASE); }
+  spin_lock(const spin_lock&) = delete;
+  spin_lock& operator=(const spin_lock&) = delete;
+
+ private:
+  uint32_t& word_;
+};
+/// Serializes masked stores with each other and with loads of what they store.
+inline uint32_t masked_stores = 0;
+}  // namespace host_detail
+
+/// A participant that is one host thread. Words of 64 bits are accessed with the compiler's atomics, 128 bits with
+/// cmpxchg16b. No processor has a masked store of several words: assign() and load_cell() imitate that of a GPU under
+/// a lock, so objects with rmw::coalesced_store are wait-free on a host only as far as nobody is stopped in between.
+struct host_machine : single_lane {
+  template <memory_order Order>
+  uint64_t load(const uint64_t* address) const {
+    return host_memory::load<Order, scope::system>(address);
+  }
+  template <memory_order Order>
+  uint64_t load_one(const uint64_t* address) const {
+    return load<Order>(address);
+  }
+  template <memory_order Order>
+  void store(uint64_t* address, uint64_t word) const {
+    host_memory::store<Order, scope::system>(address, word);
+  }
+  template <memory_order Order>
+  uint64_t compare_exchange(uint64_t* address, uint64_t expected, uint64_t desired) const {
+    constexpr int success = Order == memory_order::relaxed ? __ATOMIC_RELAXED : __ATOMIC_ACQ_REL;
+    constexpr int failure = Order == memory_order::relaxed ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE;
+    (void)__atomic_compare_exchange_n(address, &expected, desired, false, success, failure);
+    return expected;
+  }
+
+#if defined(__x86_64__)
+  __attribute__((target("cx16"))) wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
+    __extension__ using bits = unsigned __int128;
+    const auto joined = [](const wide& of) { return bits{of.high} << 64 | of.low; };
+    const bits before = __sync_val_compare_and_swap(reinterpret_cast<bits*>(address), joined(expected), joined(desired));
+    return {static_cast<uint64_t>(before), static_cast<uint64_t>(before >> 64)};
+  }
+  /// Writes what it reads: the processors promise nothing else for 128 bits.
+  wide load_wide(wide* address) const { return compare_exchange_wide(address, wide{0, 0}, wide{0, 0}); }
+#endif
+
+  void fence() const { host_memory::fence<scope::system>(); }
+
+  template <class AddressOf, class WordOf>
+  void assign(uint32_t count, AddressOf&& address_of, WordOf&& word_of) const {
+    const host_detail::spin_lock alone(host_detail::masked_stores);
+    for (uint32_t i = 0; i < count; ++i) {
+      host_memory::store<memory_order::relaxed, scope::system>(address_of(i), word_of(i));
+    }
+  }
+  uint64_t load_cell(const uint64_t* address) const {
+    const host_detail::spin_lock alone(host_detail::masked_stores);
+    return load<memory_order::relaxed>(address);
+  }
+
+  [[noreturn]] void refuse(uint32_t number, uint32_t count) const {
+    throw invalid_argument("There is no participant " + std::to_string(number) + ": the object has " +
+                           std::to_string(count) + ", counted from 0.");
+  }
+};
+
+}  // namespace rmw
+
+/// A wait-free object whose participants are host threads.
+template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
+          class Machine = rmw::host_machine>
+using host_rmw_object = basic_rmw_object<State, N, Consensus, Operation, Machine>;
+
+/// Owns the memory of one object for host threads. Reusable without a reset, whoever has stopped in the middle of what.
+template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
+          class Machine = rmw::host_machine>
+class host_rmw_storage {
+ public:
+  using object_type = basic_rmw_object<State, N, Consensus, Operation, Machine>;
+
+  explicit host_rmw_storage(const State& first = State{}) : lines_(std::make_unique<line[]>(lines)) { reset(first); }
+
+  /// The object to hand to threads.
+  object_type object() const { return object_type(memory()); }
+
+  /// The state. Precondition: no call is under way, and those that have ended happen before this one. What a crashed
+  /// participant has announced may be applied later.
+  State state() const { return object_type::settled_state(memory()); }
+
+  /// A fresh object. Precondition: nobody uses it, nor a participant that joined before.
+  void reset(const State& first = State{}) { object_type::start(memory(), first); }
+
+  size_t bytes() const { return object_type::bytes; }
+
+ private:
+  struct alignas(128) line {
+    uint64_t words[16];
+  };
+  static constexpr size_t lines = (object_type::bytes + sizeof(line) - 1) / sizeof(line);
+
+  uint64_t* memory() const { return lines_[0].words; }
+
+  std::unique_ptr<line[]> lines_;
+};
+
+}  // namespace gpusync

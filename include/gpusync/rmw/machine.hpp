@@ -1,0 +1,73 @@
+// What a wait-free object is written in: the machine on which one participant runs.
+#pragma once
+
+#include <gpusync/core/config.hpp>
+#include <gpusync/core/ordering.hpp>
+
+namespace gpusync::rmw {
+
+/// Where the words of an object lie.
+enum class space {
+  global,  ///< device memory, for participants anywhere in a grid
+  shared,  ///< the shared memory of a block, for its warps
+};
+
+/// 128 bits that are read and exchanged as one.
+struct alignas(16) wide {
+  uint64_t low;
+  uint64_t high;
+};
+GPUSYNC_HD constexpr bool operator==(const wide& one, const wide& other) {
+  return one.low == other.low && one.high == other.high;
+}
+GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
+  return !(one == other);
+}
+
+// A Machine is how one participant reaches memory and how its lanes, the threads that act together for it, reach each
+// other. All lanes call each function together. What the objects ask of it:
+//
+//   lanes, lane()                     how many there are (1 to 32), and which one is calling
+//   load<Order>(address)              the 64-bit word at the lane's own address
+//   load_one<Order>(address)          the word at an address that all lanes share: the same value for all of them
+//   store<Order>(address, word)       of the lane's own word
+//   compare_exchange<Order>(address, expected, desired)
+//                                     once for all lanes; returns what stood there before
+//   load_wide(address), compare_exchange_wide(address, expected, desired)
+//                                     the same for 128 bits
+//   assign(count, address_of, word_of)
+//                                     words 0 to count - 1, each to its address, all at once: the masked store
+//   load_cell(address)                a word that assign() writes
+//   fence()                           a sequentially consistent fence
+//   any(b), all(b), ballot(b)         votes of the lanes; the ballot's bit l is lane l's
+//   merge(bits), most(word)           union and maximum over the lanes
+//   broadcast(word, lane)             32 bits of that lane
+//   sum_before(amount, total)         the sum over the lanes before this one; `total` over all
+//   refuse(participant, count)        for a number of a participant that the object does not have; does not return
+//   milestone(pass, participant)      says that everything that the participant does from here on follows from its
+//                                     operation and from what participant.visit() shows. Only the schedule explorer
+//                                     listens: it may forget how the participant came here.
+//
+// Every access to memory goes through these functions, so a test's machine can count them, or stop for ever at one.
+
+/// The part that a machine of one lane has for nothing.
+struct single_lane {
+  static constexpr uint32_t lanes = 1;
+
+  GPUSYNC_HD uint32_t lane() const { return 0; }
+  GPUSYNC_HD bool any(bool value) const { return value; }
+  GPUSYNC_HD bool all(bool value) const { return value; }
+  GPUSYNC_HD uint32_t ballot(bool value) const { return value ? 1 : 0; }
+  GPUSYNC_HD uint32_t merge(uint32_t bits) const { return bits; }
+  GPUSYNC_HD uint64_t most(uint64_t word) const { return word; }
+  GPUSYNC_HD uint32_t broadcast(uint32_t word, uint32_t) const { return word; }
+  template <class T>
+  GPUSYNC_HD T sum_before(T amount, T& total) const {
+    total = amount;
+    return T{};
+  }
+  template <class Participant>
+  GPUSYNC_HD void milestone(uint32_t, const Participant&) const {}
+};
+
+}  // namespace gpusync::rmw
