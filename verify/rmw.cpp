@@ -1,6 +1,10 @@
 // The wait-free objects: the shipped text in every order of its accesses to memory, with participants that stop for
 // ever, and mutants that must be found out.
 #include <gpusync/rmw/cas.hpp>
+#include <gpusync/rmw/cas128.hpp>
+#include <gpusync/rmw/coalesced_store.hpp>
+
+#include <cstdlib>
 
 #include "checks.hpp"
 #include "mutants/rmw_machines.hpp"
@@ -29,12 +33,13 @@ struct append {
 /// What is explored: participants that make so many calls each.
 struct rmw_program {
   std::vector<uint32_t> calls = {3, 3};
-  bool stale = false;        ///< and fences are modelled
-  bool joins_first = true;   ///< participants join before the search, and not as part of it
-  uint32_t crash_at = 0;     ///< the first participant stops for ever at this access of its call `crash_in`; 0: it does
-                             ///< not
+  bool stale = false;         ///< loads may return what has been overwritten, and fences are modelled
+  bool reduced = true;        ///< see model_machine
+  bool joins_inside = false;  ///< joining is part of the search, and not done before it
+  bool has_data = false;      ///< the participants have plain data, which the calls are to hand on
+  uint32_t crash_at = 0;      ///< participant 0 stops for ever at this access of its call `crash_in`; 0: it does not
   uint32_t crash_in = 0;
-  bool returns = false;      ///< a new participant takes over its number
+  bool returns = false;  ///< then a new participant takes over its number
 };
 
 constexpr uint32_t calls_each = 3;
@@ -65,8 +70,8 @@ const char* wrong_in(const appended<Words>& answer, uint32_t digit, const call_s
   return longer == shorter ? nullptr : "two answers disagree on the order";
 }
 
-template <class Participant, uint32_t Words>
-void call(Participant& participant, uint32_t digit) {
+template <uint32_t Words, class Participant>
+void call(Participant& participant, uint32_t digit, bool has_data) {
   explorer& active = explorer::active();
   active.begin_call(bit_of(digit));
   append<Words> operation;
@@ -75,11 +80,21 @@ void call(Participant& participant, uint32_t digit) {
   const char* wrong = wrong_in(answer, digit, active.call(), active.calls());
   if (wrong != nullptr) active.require(false, failure::not_linearizable, wrong);
   active.end_call();
+  if (!has_data) return;
+  // Whoever's first call came before this one has written its slot before it.
+  uint64_t before = 0;
+  for (uint32_t rest = answer.digits[0]; rest != 0; rest >>= 4) before |= bit_of(rest & 15);
+  active.read_slots(0, [&](uint32_t other) { return (before & bit_of(other * calls_each + 1)) != 0; });
+}
+
+uint64_t bound(uint64_t usual) {
+  const char* given = std::getenv("GPUSYNC_VERIFY_STATES");
+  return given == nullptr ? usual : std::strtoull(given, nullptr, 10);
 }
 
 template <uint32_t N, uint32_t Words, class Consensus,
           template <class, uint32_t, class, class> class Machine = model_machine>
-exploration explore_rmw(const rmw_program& what, uint64_t most_states = 0) {
+exploration explore_rmw(const rmw_program& what) {
   using state = appended<Words>;
   using operation = append<Words>;
   using machine = Machine<state, N, Consensus, operation>;
@@ -89,11 +104,12 @@ exploration explore_rmw(const rmw_program& what, uint64_t most_states = 0) {
   form.stale = what.stale;
   form.fences = what.stale;
   form.calls = true;
-  form.most_states = most_states != 0 ? most_states : 20'000'000;
+  form.most_states = bound(5'000'000);
   std::vector<rmw::wide> memory(object_type::words / 2 + 1);
   rmw_now = {};
   rmw_now.words = &memory[0].low;
   rmw_now.bounded = !what.stale;
+  rmw_now.reduces = what.reduced;
   if (what.crash_at != 0) {
     rmw_now.crash_in = bit_of(what.crash_in + 1);
     rmw_now.crash_at = what.crash_at;
@@ -105,14 +121,16 @@ exploration explore_rmw(const rmw_program& what, uint64_t most_states = 0) {
   rmw_now.exploring = true;
   explorer search(form, [&] {
     const uint32_t self = explorer::active().fiber_index();
-    auto me = what.joins_first ? joined[self] : object.join(self);
+    if (what.has_data) explorer::active().write_slot(0);
+    auto me = what.joins_inside ? object.join(self) : joined[self];
     for (uint32_t i = 0; i < what.calls[self]; ++i) {
       bool stopped = false;
       try {
-        call<typename object_type::participant, Words>(me, self * calls_each + i + 1);
+        call<Words>(me, self * calls_each + i + 1, what.has_data);
       } catch (const crashed&) {
         stopped = true;
       }
+      if (stopped) explorer::active().abandon_call();
       if (stopped && !what.returns) return;
       if (stopped) me = object.join(self);
     }
@@ -120,38 +138,145 @@ exploration explore_rmw(const rmw_program& what, uint64_t most_states = 0) {
   search.name_words(rmw_now.words);
   exploration result = search.run();
   rmw_now.exploring = false;
+  if (!what.stale && result.found == failure::none && result.most_call_steps > object_type::max_steps) {
+    result.found = failure::not_wait_free;
+    result.trace = std::to_string(result.most_call_steps) + " accesses in one call; the bound is " +
+                   std::to_string(object_type::max_steps) + "\n";
+  }
   return result;
 }
 
-void print_rmw(const std::string& what, const exploration& result) {
-  print(what + ", passes " + std::to_string(rmw_now.most_passes) + ", steps " + std::to_string(result.most_call_steps),
+void must_pass(const std::string& what, const exploration& result) {
+  print(what + " (" + std::to_string(rmw_now.most_passes) + " passes, " + std::to_string(result.most_call_steps) +
+            " accesses)",
         result);
+  EXPECT_EQ(result.found, failure::none) << what << ": " << to_string(result.found) << "\n" << result.trace;
+}
+
+rmw_program calls(std::vector<uint32_t> each) {
+  rmw_program what;
+  what.calls = std::move(each);
+  return what;
+}
+rmw_program stale(std::vector<uint32_t> each) {
+  rmw_program what = calls(std::move(each));
+  what.stale = true;
+  return what;
+}
+
+/// Participant 0 stops for ever at each access of each of its calls in turn; `returns`: and another one takes over its
+/// number.
+template <uint32_t N, class Consensus>
+void crash_everywhere(const std::string& what, const std::vector<uint32_t>& each, bool returns) {
+  exploration all;
+  all.exhaustive = true;
+  for (uint32_t crash_in = 0; crash_in < each[0]; ++crash_in) {
+    bool reached = true;
+    for (uint32_t at = 1; reached; ++at) {
+      rmw_program program = calls(each);
+      program.crash_in = crash_in;
+      program.crash_at = at;
+      program.returns = returns;
+      const exploration result = explore_rmw<N, 1, Consensus>(program);
+      all.states += result.states;
+      all.steps += result.steps;
+      all.executions += result.executions;
+      all.seconds += result.seconds;
+      all.exhaustive = all.exhaustive && result.exhaustive;
+      all.most_call_steps = std::max(all.most_call_steps, result.most_call_steps);
+      EXPECT_EQ(result.found, failure::none)
+          << what << ", access " << at << ": " << to_string(result.found) << "\n" << result.trace;
+      reached = rmw_now.crashes != 0;
+    }
+  }
+  must_pass(what + (returns ? ", which returns" : ""), all);
+}
+
+template <class Consensus>
+void add_shipped(const std::string& name) {
+  add_check("rmw", name + "_of_2", [] {
+    must_pass("2 participants, 3 calls each", explore_rmw<2, 1, Consensus>(calls({3, 3})));
+    must_pass("2 participants, 3 calls each, 8 bytes", explore_rmw<2, 2, Consensus>(calls({3, 3})));
+    rmw_program inside = calls({3, 3});
+    inside.joins_inside = true;
+    must_pass("2 participants that join, 3 calls each", explore_rmw<2, 1, Consensus>(inside));
+    rmw_program every = calls({2, 1});
+    every.reduced = false;
+    must_pass("2 participants, 2 calls and 1, every access a step", explore_rmw<2, 1, Consensus>(every));
+  });
+  add_check("rmw", name + "_of_3", [] {
+    must_pass("3 participants, 1 call each", explore_rmw<3, 1, Consensus>(calls({1, 1, 1})));
+  });
+  add_check("rmw", name + "_with_crashes", [] {
+    crash_everywhere<2, Consensus>("2 participants, one of which stops", {2, 2}, false);
+    crash_everywhere<2, Consensus>("2 participants, one of which stops", {2, 1}, true);
+  });
+  add_check("rmw", name + "_stale", [] {
+    must_pass("2 participants, 2 calls and 1, stale values", explore_rmw<2, 1, Consensus>(stale({2, 1})));
+  });
+}
+
+template <class Consensus>
+void add_ordered(const std::string& name) {
+  add_check("rmw", name + "_hands_on_data", [] {
+    rmw_program what = stale({2, 1});
+    what.has_data = true;
+    must_pass("2 participants, 2 calls and 1, plain data, stale values", explore_rmw<2, 1, Consensus>(what));
+  });
+}
+
+template <uint32_t N, class Consensus, template <class, uint32_t, class, class> class Machine, uint32_t Words = 1>
+void add_mutant(const std::string& name, failure expected, const rmw_program& what) {
+  add_check("rmw_mutant", name, [=] {
+    const exploration result = explore_rmw<N, Words, Consensus, Machine>(what);
+    print(name, result);
+    std::fputs(result.trace.c_str(), stdout);
+    EXPECT_EQ(result.found, expected) << "found: " << to_string(result.found);
+  });
 }
 
 }  // namespace
 
 void add_rmw_checks() {
-  add_check("rmw", "first", [] {
-    const auto show = [](const char* name, const exploration& result) {
-      print_rmw(name, result);
-      std::fflush(stdout);
-      EXPECT_EQ(result.found, failure::none) << result.trace;
-    };
-    const auto with = [](std::vector<uint32_t> calls, bool stale = false, bool joins_first = true) {
-      rmw_program p; p.calls = calls; p.stale = stale; p.joins_first = joins_first; return p; };
-    show("2: 3,3", explore_rmw<2, 1, rmw::cas<>>(with({3, 3})));
-    show("2: 3,3 two words", explore_rmw<2, 2, rmw::cas<>>(with({3, 3})));
-    show("2: 3,3 joining", explore_rmw<2, 1, rmw::cas<>>(with({3, 3}, false, false)));
-    show("2: 3,3 patience 1", explore_rmw<2, 1, rmw::cas<rmw::publication::tagged, 1>>(with({3, 3})));
-    show("2: 1,1 stale", explore_rmw<2, 1, rmw::cas<>>(with({1, 1}, true)));
-    show("2: 2,1 stale", explore_rmw<2, 1, rmw::cas<>>(with({2, 1}, true)));
-    show("2: 2,2 stale ordered", explore_rmw<2, 1, rmw::cas<rmw::publication::ordered>>(with({2, 2}, true)));
-    show("3: 1,1,1", explore_rmw<3, 1, rmw::cas<>>(with({1, 1, 1})));
-    show("3: 1,1,1 joining", explore_rmw<3, 1, rmw::cas<>>(with({1, 1, 1}, false, false)));
-    show("3: 2,1,1", explore_rmw<3, 1, rmw::cas<>>(with({2, 1, 1})));
-    show("2: 2,2 stale", explore_rmw<2, 1, rmw::cas<>>(with({2, 2}, true)));
-    show("3: 2,2,1", explore_rmw<3, 1, rmw::cas<>>(with({2, 2, 1})));
+  using rmw::publication;
+  using patient = rmw::cas<publication::tagged, 1>;
+  using ordered = rmw::cas<publication::ordered>;
+  using store = rmw::coalesced_store<rmw::litmus::imitated>;
+  using narrow_store = rmw::coalesced_store<rmw::litmus::imitated, rmw::space::shared, uint32_t>;
+  add_shipped<rmw::cas<>>("cas");
+  add_shipped<rmw::cas128<>>("cas128");
+  add_shipped<store>("coalesced_store");
+  add_check("rmw", "cas_with_patience", [] {
+    must_pass("2 participants, 3 calls each", explore_rmw<2, 1, patient>(calls({3, 3})));
+    must_pass("2 participants, 2 calls and 1, stale values", explore_rmw<2, 1, patient>(stale({2, 1})));
+    must_pass("3 participants, 1 call each", explore_rmw<3, 1, patient>(calls({1, 1, 1})));
   });
+  add_check("rmw", "cas_of_3_with_more_calls", [] {
+    must_pass("3 participants, 2 calls, 1 and 1", explore_rmw<3, 1, rmw::cas<>>(calls({2, 1, 1})));
+    must_pass("3 participants, 2 calls, 1 and 1, 128 bits", explore_rmw<3, 1, rmw::cas128<>>(calls({2, 1, 1})));
+    crash_everywhere<3, rmw::cas<>>("3 participants, one of which stops", {1, 1, 1}, false);
+  });
+  add_check("rmw", "coalesced_store_as_in_shared_memory", [] {
+    must_pass("2 participants, 3 calls each", explore_rmw<2, 1, narrow_store>(calls({3, 3})));
+  });
+  add_ordered<ordered>("cas");
+  add_ordered<rmw::cas128<publication::ordered>>("cas128");
+  add_ordered<rmw::cas<publication::ordered, 1>>("cas_with_patience");
+
+  const failure wrong = failure::not_linearizable;
+  add_mutant<2, rmw::cas<>, torn_compare_exchange>("cas_torn", wrong, calls({1, 1}));
+  add_mutant<2, rmw::cas<>, no_validation>("cas_no_validation", wrong, calls({3, 3}));
+  add_mutant<2, rmw::cas<>, takes_proposals_for_decided>("cas_takes_proposals_for_decided", wrong, calls({3, 3}));
+  add_mutant<2, rmw::cas<>, one_record>("cas_one_record", wrong, calls({3, 3}));
+  add_mutant<2, rmw::cas<>, joins_announcements, 2>("cas_joins_announcements", wrong, calls({3, 3}));
+  add_mutant<2, rmw::cas<>, never_helps>("cas_never_helps", failure::not_wait_free, calls({3, 3}));
+  add_mutant<2, store, torn_store>("coalesced_store_torn", wrong, calls({1, 1}));
+  add_mutant<2, store, no_round_check>("coalesced_store_no_round_check", wrong, calls({3, 3}));
+  add_mutant<2, store, no_validation>("coalesced_store_no_validation", wrong, calls({3, 3}));
+  add_mutant<2, store, no_fence_for_stores>("coalesced_store_no_fence", wrong, stale({2, 1}));
+  rmw_program data = stale({2, 1});
+  data.has_data = true;
+  add_mutant<2, rmw::cas<>, model_machine>("cas_tagged_hands_on_no_data", failure::data_race, data);
 }
 
 }  // namespace gpusync::verify

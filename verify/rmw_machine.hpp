@@ -18,11 +18,13 @@ struct crashed {};
 struct rmw_search {
   uint64_t* words = nullptr;     ///< the object's memory
   bool exploring = false;        ///< otherwise accesses are plain: participants join before the search
+  bool reduces = true;           ///< accesses that no other participant has to do with are no steps of their own
   bool merges = true;            ///< milestones forget how a participant came there
   bool bounded = true;           ///< passes are counted, which tells states apart
   uint32_t most_passes = 0;      ///< seen
   uint64_t crash_in = 0;         ///< the call, by its bit, in which its participant stops for ever
   uint32_t crash_at = 0;         ///< at the call's access of this number, from 1
+  uint64_t crashes = 0;          ///< seen
 };
 inline rmw_search rmw_now;
 
@@ -47,8 +49,8 @@ class interned {
   std::vector<Value> values_;
 };
 
-/// Every access is a step, but for stores to a record that nobody can be reading: until the record is proposed, they
-/// can be taken to happen at once, for no step of another participant depends on them. Which records a participant may
+/// Every access is a step, but for two kinds that no step of another participant depends on: stores to a record that
+/// nobody can be reading, until it is proposed, and loads of a participant's own cell. Which records a participant may
 /// be reading is noted from what it has learned of the heads, and checked at each load.
 ///
 /// The cells of a masked store stand in one word of the model, whose value is the number of their contents: a store to
@@ -56,15 +58,17 @@ class interned {
 template <class State, uint32_t N, class Consensus, class Operation>
 struct model_machine : rmw::single_lane {
   using layout = rmw::layout<State, N, Consensus, Operation>;
+  static constexpr uint32_t places = 2 * Consensus::words(N);  ///< most cells
   using cells = std::vector<uint64_t>;  ///< also a masked store: 0 is not stored
-  static constexpr bool stores_as_one = true;
+  static constexpr bool imitates_masked_store = true;
 
   template <memory_order Order>
   uint64_t load(const uint64_t* address) const {
     if (!rmw_now.exploring) return *address;
     before_access();
     if (is_record(address)) {
-      if ((may_read() & record_bit(address)) == 0) throw std::logic_error("A record is read that no head has named.");
+      const uint32_t own = 3u << 2 * explorer::active().fiber_index();
+      if (((may_read() | own) & record_bit(address)) == 0) throw std::logic_error("A record is read that no head has named.");
     }
     const uint64_t value = explorer::active().perform(action::load, Order, address, 8, 0);
     if constexpr (!Consensus::uses_cells) {
@@ -79,7 +83,7 @@ struct model_machine : rmw::single_lane {
   template <memory_order Order>
   void store(uint64_t* address, uint64_t word) const {
     before_access();
-    if (is_record(address) && (explorer::active().others_may_read() & record_bit(address)) == 0) {
+    if (rmw_now.reduces && is_record(address) && (explorer::active().others_may_read() & record_bit(address)) == 0) {
       explorer::active().store_at_once(Order, address, 8, word);
     } else {
       (void)explorer::active().perform(action::store, Order, address, 8, word);
@@ -95,20 +99,22 @@ struct model_machine : rmw::single_lane {
     return before;
   }
 
+  template <memory_order Order>
   rmw::wide load_wide(rmw::wide* address) const {
     if (!rmw_now.exploring) return *address;
     before_access();
     const uint64_t number =
-        explorer::active().perform(action::load, memory_order::relaxed, &address->low, 8, 0);
+        explorer::active().perform(action::load, Order, &address->low, 8, 0);
     const rmw::wide value = wide_of(number, *address);
     names(value.high);
     return value;
   }
+  template <memory_order Order>
   rmw::wide compare_exchange_wide(rmw::wide* address, rmw::wide expected, rmw::wide desired) const {
     before_access();
     first_wide = *address;
     const uint64_t number = explorer::active().modify(
-        memory_order::relaxed, &address->low, 8,
+        Order, &address->low, 8,
         [](uint64_t was, uint64_t from, uint64_t to) {
           return wide_of(was, first_wide) == wide_of(from, first_wide) ? to : was;
         },
@@ -126,26 +132,28 @@ struct model_machine : rmw::single_lane {
   template <class AddressOf, class WordOf>
   void assign(uint32_t count, AddressOf&& address_of, WordOf&& word_of) const {
     assign_at_once(number_of_store(count, [&](uint32_t i) {
-      return std::pair<size_t, uint64_t>(address_of(i) - rmw_now.words, word_of(i));
+      return std::pair<size_t, uint64_t>(place_of(address_of(i)), word_of(i));
     }));
   }
-  uint64_t load_cell(const uint64_t* address) const {
+  template <class Cell>
+  Cell load_cell(const Cell* address) const {
     if (!rmw_now.exploring) return *address;
     before_access();
-    const auto index = static_cast<uint64_t>(address - rmw_now.words);
+    const size_t place = place_of(address);
+    const uint32_t self = explorer::active().fiber_index();
     const uint64_t value = explorer::active().load_part(
-        memory_order::relaxed, rmw_now.words, 8, [](uint64_t all, uint64_t i) { return contents(all)[i]; }, index);
-    if constexpr (Consensus::uses_cells) {
-      for (uint32_t i = 0; i < N; ++i) {
-        if (index != Consensus::cell(i, i)) continue;
-        const uint32_t buffer = Consensus::buffer_of(value);
-        may_read() = (may_read() & ~(3u << 2 * i)) | 1u << (2 * i + buffer);
-      }
+        memory_order::relaxed, rmw_now.words, 8, [](uint64_t all, uint64_t at) { return contents(all)[at]; }, place,
+        rmw_now.reduces && place == Consensus::cell(self, self));
+    for (uint32_t i = 0; i < N; ++i) {
+      if (place != Consensus::cell(i, i)) continue;
+      const uint32_t buffer = Consensus::buffer_of(static_cast<Cell>(value));
+      may_read() = (may_read() & ~(3u << 2 * i)) | 1u << (2 * i + buffer);
     }
-    return value;
+    return static_cast<Cell>(value);
   }
 
   [[noreturn]] void refuse(uint32_t, uint32_t) const { std::abort(); }
+  [[noreturn]] void worn_out(uint64_t) const { std::abort(); }
 
   template <class Participant>
   void milestone(uint32_t pass, const Participant& participant) const {
@@ -171,7 +179,15 @@ struct model_machine : rmw::single_lane {
 
   static void before_access() {
     const call_state& call = explorer::active().call();
-    if (call.mask == rmw_now.crash_in && call.steps + 1 == rmw_now.crash_at) throw crashed{};
+    if (call.mask == rmw_now.crash_in && call.steps + 1 == rmw_now.crash_at) {
+      ++rmw_now.crashes;
+      throw crashed{};
+    }
+  }
+
+  template <class Cell>
+  static size_t place_of(const Cell* address) {
+    return static_cast<size_t>(address - reinterpret_cast<const Cell*>(rmw_now.words));
   }
 
   static bool is_record(const uint64_t* address) {
@@ -189,7 +205,7 @@ struct model_machine : rmw::single_lane {
   /// memory may live on a participant's stack while it waits for its step, so the store itself is interned.
   template <class Cell>
   static uint64_t number_of_store(uint32_t count, Cell&& cell) {
-    cells stored(Consensus::words(N), 0);
+    cells stored(places, 0);
     for (uint32_t i = 0; i < count; ++i) stored[cell(i).first] = cell(i).second;
     return interned<cells>::number(stored);
   }
@@ -208,8 +224,9 @@ struct model_machine : rmw::single_lane {
 
  private:
   // A word of the model begins as the 0 that memory holds; numbers of contents begin at 1.
-  static cells contents(uint64_t number) {
-    return number == 0 ? cells(Consensus::words(N), 0) : interned<cells>::value(number - 1);
+  static const cells& contents(uint64_t number) {
+    static const cells none(places, 0);
+    return number == 0 ? none : interned<cells>::value(number - 1);
   }
   static uint64_t number_of(const cells& all) {
     for (const uint64_t cell : all) {

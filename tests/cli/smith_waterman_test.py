@@ -140,7 +140,8 @@ def awkward_sequences():
     made = {"none": "", "one": "A", "other": "g", "unknown": "N", "equal": "A" * 90, "longer": "a" * 130,
             "all-n": "N" * 70, "codes": "RYSWKMBDHVNacgu" * 3, "tandem": "ACG" * 30, "shifted": "CGA" * 25 + "T",
             "alternating": "AT" * 40, "piece": piece, "gap": piece[:30] + "G" * 40 + piece[30:],
-            "twice": piece + "NNNN" + piece, "backwards": piece[::-1], "edge": "C" * 63 + piece[:1], "overlap": piece[-25:] + "TTT" * 9}
+            "twice": piece + "NNNN" + piece, "backwards": piece[::-1], "edge": "C" * 63 + piece[:1],
+            "overlap": piece[-25:] + "TTT" * 9}
     made.update({f"random-{k}": "".join(source.choices("ACGTN", (5, 4, 1, 1, 1), k=k)) for k in (2, 31, 32, 33, 65)})
     return made
 
@@ -182,8 +183,8 @@ class SmithWaterman(ToolTest):
         return found
 
     def found_on_each_device(self, queries, references, scoring):
-        """(device, what it finds) for each. One group of an OpenCL device is enough: where others use the processors too,
-        two of PoCL's that poll for each other take minutes now and then."""
+        """(device, what it finds) for each. One group of an OpenCL device is enough: where others use the processors
+        too, two of PoCL's that poll for each other take minutes now and then."""
         for device in self.devices():
             alone = ("-a", "blocks=1") if device.startswith("opencl") else ()
             yield device, self.aligned(device, queries, references, scoring, *alone)

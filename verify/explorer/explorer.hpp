@@ -74,9 +74,11 @@ class explorer {
   /// An atomic read-modify-write: the word becomes change(before, operand, second). Returns what was before.
   uint64_t modify(memory_order order, const void* address, size_t bytes, changed_value change, uint64_t operand,
                   uint64_t second);
-  /// A load of which the thread learns show(value, operand) only.
-  uint64_t load_part(memory_order order, const void* address, size_t bytes, shown_value show, uint64_t operand);
-  /// A store that is done now, as part of the step before it: for words that no other thread may read any more or yet.
+  /// A load of which the thread learns show(value, operand) only. `at_once`: it is part of the step before it, for no
+  /// other thread writes that part.
+  uint64_t load_part(memory_order order, const void* address, size_t bytes, shown_value show, uint64_t operand,
+                     bool at_once = false);
+  /// A store that is part of the step before it: for words that no other thread may read any more or yet.
   void store_at_once(memory_order order, const void* address, size_t bytes, uint64_t value);
   void acquire_last(const void* address, size_t bytes);
   void fence() { (void)perform(action::fence, memory_order::seq_cst, nullptr, 4, 0); }
@@ -93,6 +95,8 @@ class explorer {
   /// The thread's next step begins a call, of which `mask` is the bit in the log.
   void begin_call(uint64_t mask);
   void end_call();
+  /// The call will never end.
+  void abandon_call() { self().call = {}; }
   const call_state& call() { return self().call; }
   call_log& calls() { return state_.calls; }
   void require(bool right, failure kind, const std::string& text) {
@@ -124,6 +128,7 @@ class explorer {
   fiber_state& self() { return state_.fibers[current_]; }
   uint32_t word_at(const void* address, size_t bytes);
   uint64_t perform(const operation& next);
+  uint64_t perform_at_once(const operation& next);
   bool ignored(const void* address) const { return address >= ignored_from_ && address < ignored_to_; }
   uint32_t stamp_of(uint32_t message) const { return message == no_message ? 0 : state_.messages[message].stamp; }
   uint64_t value_of(uint32_t message, uint32_t word) const {

@@ -88,28 +88,34 @@ uint64_t explorer::modify(memory_order order, const void* address, size_t bytes,
   return perform(next);
 }
 
-uint64_t explorer::load_part(memory_order order, const void* address, size_t bytes, shown_value show,
-                             uint64_t operand) {
+uint64_t explorer::load_part(memory_order order, const void* address, size_t bytes, shown_value show, uint64_t operand,
+                             bool at_once) {
   operation next;
   next.what = action::load;
   next.order = order;
   next.word = static_cast<uint8_t>(word_at(address, bytes));
   next.operand = operand;
   next.show = show;
-  return perform(next);
+  return at_once ? perform_at_once(next) : perform(next);
+}
+
+uint64_t explorer::perform_at_once(const operation& next) {
+  fiber_state& own = self();
+  const bool begins = own.call.begins;
+  own.call.begins = false;  // a call may be taken to begin after an access that no other thread has to do with
+  own.pending = next;
+  apply({current_, state_.latest[next.word]});
+  own.call.begins = begins;
+  return own.result;
 }
 
 void explorer::store_at_once(memory_order order, const void* address, size_t bytes, uint64_t value) {
-  fiber_state& own = self();
-  const bool begins = own.call.begins;
-  own.call.begins = false;  // a call may be taken to begin after a store that nobody can see yet
-  own.pending = {};
-  own.pending.what = action::store;
-  own.pending.order = order;
-  own.pending.word = static_cast<uint8_t>(word_at(address, bytes));
-  own.pending.operand = value;
-  apply({current_, state_.latest[own.pending.word]});
-  own.call.begins = begins;
+  operation next;
+  next.what = action::store;
+  next.order = order;
+  next.word = static_cast<uint8_t>(word_at(address, bytes));
+  next.operand = value;
+  (void)perform_at_once(next);
 }
 
 uint64_t explorer::perform(const operation& next) {

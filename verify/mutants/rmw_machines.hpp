@@ -108,26 +108,34 @@ struct torn_store : model_machine<State, N, Consensus, Operation> {
   void assign(uint32_t count, AddressOf&& address_of, WordOf&& word_of) const {
     for (uint32_t i = 0; i < count; ++i) {
       base::assign_at_once(base::number_of_store(1, [&](uint32_t) {
-        return std::pair<size_t, uint64_t>(address_of(i) - rmw_now.words, word_of(i));
+        return std::pair<size_t, uint64_t>(base::place_of(address_of(i)), word_of(i));
       }));
     }
   }
+};
+
+/// No fence between a masked store and the loads behind it.
+template <class State, uint32_t N, class Consensus, class Operation>
+struct no_fence_for_stores : model_machine<State, N, Consensus, Operation> {
+  void fence() const {}
 };
 
 /// A pair's cell is taken for one of the reader's round, whichever round it is of.
 template <class State, uint32_t N, class Consensus, class Operation>
 struct no_round_check : model_machine<State, N, Consensus, Operation> {
   using base = model_machine<State, N, Consensus, Operation>;
-  uint64_t load_cell(const uint64_t* address) const {
-    const uint64_t cell = base::load_cell(address);
+  template <class Cell>
+  Cell load_cell(const Cell* address) const {
+    const Cell cell = base::load_cell(address);
     if (!rmw_now.exploring) return cell;
-    const auto index = static_cast<uint32_t>(address - rmw_now.words);
+    const size_t place = base::place_of(address);
+    uint32_t& newest = explorer::active().noted();
     for (uint32_t i = 0; i < N; ++i) {
-      if (index != Consensus::cell(i, i)) continue;
-      explorer::active().noted() = std::max(explorer::active().noted(), static_cast<uint32_t>(Consensus::round_of(cell)));
+      if (place != Consensus::cell(i, i)) continue;
+      newest = std::max(newest, static_cast<uint32_t>(Consensus::round_of(cell)));
       return cell;
     }
-    return Consensus::pair_cell(explorer::active().noted(), Consensus::writer_of(cell));
+    return Consensus::pair_cell(newest, Consensus::writer_of(cell));
   }
   void fence() const {
     base::fence();

@@ -27,6 +27,7 @@ struct cas {
   static constexpr uint32_t max_participants = 1u << 15;
   static constexpr bool carries_state = false;  ///< the state stands in the records, not in the policy's words
   static constexpr bool uses_cells = false;     ///< its words are accessed with atomics, not with masked stores
+  static constexpr bool tells_losers = true;     ///< who proposes learns whether its proposal was taken
   static constexpr bool stamps_skip = false;    ///< a round's stamp is that of the round before it and 1
   static constexpr const char* name = "cas";
   static constexpr const char* paper_item = "H2";

@@ -36,6 +36,8 @@ inline uint32_t masked_stores = 0;
 /// cmpxchg16b. No processor has a masked store of several words: assign() and load_cell() imitate that of a GPU under
 /// a lock, so objects with rmw::coalesced_store are wait-free on a host only as far as nobody is stopped in between.
 struct host_machine : single_lane {
+  static constexpr bool imitates_masked_store = true;
+
   template <memory_order Order>
   uint64_t load(const uint64_t* address) const {
     return host_memory::load<Order, scope::system>(address);
@@ -57,6 +59,7 @@ struct host_machine : single_lane {
   }
 
 #if defined(__x86_64__)
+  template <memory_order Order>
   __attribute__((target("cx16"))) wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
     __extension__ using bits = unsigned __int128;
     const auto joined = [](const wide& of) { return bits{of.high} << 64 | of.low; };
@@ -64,7 +67,10 @@ struct host_machine : single_lane {
     return {static_cast<uint64_t>(before), static_cast<uint64_t>(before >> 64)};
   }
   /// Writes what it reads: the processors promise nothing else for 128 bits.
-  wide load_wide(wide* address) const { return compare_exchange_wide(address, wide{0, 0}, wide{0, 0}); }
+  template <memory_order Order>
+  wide load_wide(wide* address) const {
+    return compare_exchange_wide<Order>(address, wide{0, 0}, wide{0, 0});
+  }
 #endif
 
   void fence() const { host_memory::fence<scope::system>(); }
@@ -76,14 +82,19 @@ struct host_machine : single_lane {
       host_memory::store<memory_order::relaxed, scope::system>(address_of(i), word_of(i));
     }
   }
-  uint64_t load_cell(const uint64_t* address) const {
+  template <class Cell>
+  Cell load_cell(const Cell* address) const {
     const host_detail::spin_lock alone(host_detail::masked_stores);
-    return load<memory_order::relaxed>(address);
+    return host_memory::load<memory_order::relaxed, scope::system>(address);
   }
 
   [[noreturn]] void refuse(uint32_t number, uint32_t count) const {
     throw invalid_argument("There is no participant " + std::to_string(number) + ": the object has " +
                            std::to_string(count) + ", counted from 0.");
+  }
+  [[noreturn]] void worn_out(uint64_t rounds) const {
+    throw error("The object has used up its " + std::to_string(rounds) +
+                " rounds. Start a fresh one, or use cells of 8 bytes.");
   }
 };
 

@@ -33,17 +33,19 @@ GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
 //   store<Order>(address, word)       of the lane's own word
 //   compare_exchange<Order>(address, expected, desired)
 //                                     once for all lanes; returns what stood there before
-//   load_wide(address), compare_exchange_wide(address, expected, desired)
-//                                     the same for 128 bits
+//   load_wide<Order>(address), compare_exchange_wide<Order>(address, expected, desired)
+//                                     both for 128 bits
 //   assign(count, address_of, word_of)
 //                                     words 0 to count - 1, each to its address, all at once: the masked store
-//   load_cell(address)                a word that assign() writes
+//   load_cell(address)                a word that assign() writes; these have 32 or 64 bits
+//   imitates_masked_store, where      whether assign() is one by other means than the hardware's; its memory
 //   fence()                           a sequentially consistent fence
 //   any(b), all(b), ballot(b)         votes of the lanes; the ballot's bit l is lane l's
 //   merge(bits), most(word)           union and maximum over the lanes
 //   broadcast(word, lane)             32 bits of that lane
 //   sum_before(amount, total)         the sum over the lanes before this one; `total` over all
 //   refuse(participant, count)        for a number of a participant that the object does not have; does not return
+//   worn_out(rounds)                  for an object that has no more rounds; does not return
 //   milestone(pass, participant)      says that everything that the participant does from here on follows from its
 //                                     operation and from what participant.visit() shows. Only the schedule explorer
 //                                     listens: it may forget how the participant came here.

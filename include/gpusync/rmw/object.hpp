@@ -48,8 +48,20 @@ class rmw_participant {
   GPUSYNC_TEXT State apply(const Operation& operation) {
     machine_.milestone(0, *this);
     State answer{};
-    if (current_ && try_unannounced(operation, answer)) return answer;
-    announce(operation);
+    if constexpr (Consensus::tells_losers) {
+      if (current_ && try_unannounced(operation, answer)) return answer;
+      announce(operation);
+      machine_.fence();
+    } else {
+      // Who proposes may not learn whether it has won, so it must be able to find its answer: no attempt without an
+      // announcement. But one may be made at once, and the fence in it serves both.
+      announce(operation);
+      if (current_) {
+        if (try_announced(operation)) return own_answer();
+      } else {
+        machine_.fence();
+      }
+    }
     return help_until_done(operation);
   }
 
@@ -133,14 +145,9 @@ class rmw_participant {
   /// One attempt to have the next round, from the state that this participant made and still holds. Nothing tells the
   /// others of it before it has succeeded.
   GPUSYNC_TEXT bool try_unannounced(const Operation& operation, State& answer) {
-    bool others = false;
-    GPUSYNC_UNROLLED
-    for (uint32_t slot = 0; slot < slots; ++slot) {
-      others = others || (at(slot) < N && rmw::announced_after(number_of(news_[slot]), number_at(slot)));
-    }
     answer = rmw::joined<State>(state_);
     announcements all;
-    others = machine_.any(others);
+    const bool others = has_news();
     if (others) read_announcements(all);
     uint32_t state[state_words];
     rmw::split(operation(answer), state);
@@ -148,9 +155,30 @@ class rmw_participant {
     return install(state, others);
   }
 
-  /// Tells the others of an operation, so that it is done even if this participant never wins a round.
+  /// The same for an operation that has been announced.
+  GPUSYNC_TEXT bool try_announced(const Operation& operation) {
+    announcements all;
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < slots; ++slot) all.pending[slot] = false;
+    if (has_news()) read_announcements(all);
+    include_own(operation, all);
+    apply_announced(all, state_);
+    return install(state_, true);
+  }
+
+  /// Whether somebody had announced something that was not done when this participant last won.
+  GPUSYNC_TEXT bool has_news() const {
+    bool news = false;
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < slots; ++slot) {
+      news = news || (is_other(slot) && rmw::announced_after(number_of(news_[slot]), number_at(slot)));
+    }
+    return machine_.any(news);
+  }
+
+  /// Tells the others of an operation, so that it is done even if this participant never wins a round. Whoever decides a
+  /// round after the next one that this participant sees behind a fence has seen the announcement: that is the bound.
   GPUSYNC_TEXT void announce(const Operation& operation) {
-    current_ = false;
     last_number_ = (last_number_ + 1) & rmw::number_mask;
     uint32_t operand[wire::words];
     wire::put(operation, operand);
@@ -163,12 +191,11 @@ class rmw_participant {
         machine_.template store<publishes>(words_ + layout::announcement(row, self_), rmw::tagged(operand[row], tag));
       }
     }
-    // Whoever decides a round after the next one that this participant sees has seen the announcement: the bound.
-    machine_.fence();
   }
 
   GPUSYNC_TEXT State help_until_done(const Operation& operation) {
     State answer{};
+    current_ = false;
     if constexpr (Consensus::patience != 0) {
       if (wait_for_letter(answer)) return answer;
     }
@@ -455,7 +482,7 @@ class rmw_participant {
   GPUSYNC_TEXT void look() {
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) {
-      news_[slot] = is_other(slot) ? rmw::tag_of(load_announcement(0, at(slot))) : numbers_[slot] << 8;
+      if (is_other(slot)) news_[slot] = rmw::tag_of(load_announcement(0, at(slot)));
     }
   }
 
@@ -534,15 +561,15 @@ class basic_rmw_object {
   static constexpr uint32_t max_passes = Consensus::max_passes;
   /// The most accesses to memory of one call; what the lanes of a warp do together counts for each word.
   static constexpr uint64_t max_steps =
-      // Unannounced, if that fails: all announcements, the record, the proposal.
-      N * uint64_t{layout::operation_words} + layout::record_words + Consensus::propose_steps(N) +
+      // The attempt from the state at hand, if that fails: all announcements, a record, the proposal.
+      (N - 1) * uint64_t{layout::operation_words} + layout::record_words + Consensus::propose_steps(N) +
       // Announcing it, the fence, looking for a letter, the first look at the head.
-      layout::operation_words + 1 + Consensus::patience * layout::state_words + Consensus::latest_steps(N) +
-      // Each pass: the record, all announcements, the new record, the proposal; or the record and the head.
-      max_passes * (2 * uint64_t{layout::record_words} + N * uint64_t{layout::operation_words} +
-                    Consensus::propose_steps(N) + Consensus::latest_steps(N)) +
-      // After a win: letters, and a look at the announcements.
-      N * uint64_t{(Consensus::patience == 0 ? 0 : layout::state_words) + 1};
+      layout::operation_words + 1 + uint64_t{Consensus::patience} * layout::state_words + Consensus::latest_steps(N) +
+      // Each pass but the last: a record, all announcements, a record of its own, the proposal.
+      (max_passes - 1) * (2 * uint64_t{layout::record_words} + (N - 1) * uint64_t{layout::operation_words} +
+                          Consensus::propose_steps(N)) +
+      // The last one: a record. Or, after a win, letters and a look at the announcements.
+      rmw::larger(layout::record_words, (N - 1) * uint64_t{(Consensus::patience == 0 ? 0 : layout::state_words) + 1});
   /// Of the memory behind the object, in words of 64 bits and in bytes; it begins at a multiple of 128 bytes.
   static constexpr uint32_t words = layout::total;
   static constexpr size_t bytes = size_t{words} * sizeof(uint64_t);

@@ -57,6 +57,10 @@ GPUSYNC_HD T joined(const uint32_t* words) {
   return object;
 }
 
+GPUSYNC_HD constexpr uint64_t larger(uint64_t one, uint64_t other) {
+  return one > other ? one : other;
+}
+
 /// How the words of an object order the memory accesses of those who call it.
 enum class publication {
   /// Not at all: like CUDA's atomicAdd(), a call orders nothing but the object's own state. The words' tags replace

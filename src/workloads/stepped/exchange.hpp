@@ -4,7 +4,7 @@
 #include <cstdint>
 
 // Before a loop over what a thread keeps: unrolled, or it is not kept in registers.
-#if defined(__CUDACC__)
+#if defined(__CUDA_ARCH__)
 #define GPUSYNC_TOOL_UNROLL _Pragma("unroll")
 #else
 #define GPUSYNC_TOOL_UNROLL

@@ -1,0 +1,253 @@
+// Consensus without any strong primitive: one masked store of a warp to several words.
+#pragma once
+
+#include <gpusync/rmw/litmus.hpp>
+#include <gpusync/rmw/machine.hpp>
+#include <gpusync/rmw/words.hpp>
+
+namespace gpusync::rmw {
+
+/// Consensus policy for a basic_rmw_object: the long-lived consensus of Ha, Tsigas and Anshus (2008), on which Hagen,
+/// Ha and Anshus built their objects (items H2, H3 and H5), reconstructed in docs/rmw.md from what their papers say of
+/// it: a store that assigns several words at once decides among those who make it (Herlihy 1991). Participant i assigns
+/// its own cell and the cell that it shares with each other participant, all with the number of the round. Of two who
+/// have both stored, the shared cell names the later one; who has not stored when i looks is later than i. So all agree
+/// on the first. A cell of a later round says that this one is over (the papers' round check).
+///
+/// Preconditions: participants are whole warps, converged at the call (rmw::cuda_warp). The masked store takes effect
+///   as one, which no manual promises: Evidence says where it was tested, the machine refuses to compile it for memory
+///   that Evidence does not cover, cuda_rmw_storage throws untested_device elsewhere, and for shared memory the program
+///   must ask (rmw::require_evidence). Never in distributed shared memory, where it tears.
+/// Synchronizes: nothing (publication::tagged).
+/// Progress: wait-free; see basic_rmw_object. On host threads the store is an imitation under a lock.
+/// Cost: a decision is one masked store, a sequentially consistent fence, one load of the N own cells and, unless this
+///   participant was alone in the round, one load of the shared cells. The fence is needed for safety.
+/// Storage: N (N + 1) / 2 cells in one line in global memory, so 5 participants; in shared memory 16, in rows of 16
+///   cells of which no two in one store share a bank. Cells of 8 bytes (128 bytes for 5 participants) count rounds for
+///   ever. Cells of 4 bytes are those of the paper (64 bytes): they serve 2^31 - 1 rounds, and the object refuses the
+///   next one.
+template <class Evidence, space Where = space::global, class Cell = uint64_t>
+struct coalesced_store {
+  static_assert(sizeof(Cell) == 4 || sizeof(Cell) == 8, "cells are words of 32 or 64 bits");
+  static constexpr publication order = publication::tagged;
+  static constexpr uint32_t patience = 0;
+  static constexpr uint32_t max_participants = Where == space::global ? 5 : 16;
+  static constexpr bool carries_state = false;
+  static constexpr bool uses_cells = true;
+  static constexpr bool tells_losers = false;
+  static constexpr bool stamps_skip = false;
+  static constexpr const char* name = "coalesced-store";
+  static constexpr const char* paper_item = Where == space::global ? "H3" : "H5";
+  using evidence = Evidence;
+  using cell_type = Cell;
+
+  /// One more than with compare-and-swap: a look at the last round may find that it is over already.
+  static constexpr uint32_t max_passes = 4;
+
+  /// Rounds that an object lasts; the largest number stands for no end.
+  static constexpr uint64_t max_rounds = sizeof(Cell) == 8 ? ~uint64_t{0} : 0x7fffffff;
+
+  /// What is known of the last round.
+  struct head {
+    uint64_t round;
+    uint32_t winner_and_buffer;
+    bool known;  ///< that participant has won it; otherwise it took part, and the round is over or will be soon
+
+    GPUSYNC_HD uint32_t stamp() const { return static_cast<uint32_t>(round); }
+    GPUSYNC_HD uint32_t winner() const { return winner_and_buffer >> 1; }
+    GPUSYNC_HD uint32_t buffer() const { return winner_and_buffer & 1; }
+    GPUSYNC_HD bool decided() const { return known; }
+    template <class Visitor>
+    GPUSYNC_HD void visit(Visitor& put) const {
+      put(round);
+      put(winner_and_buffer);
+      put(known);
+    }
+  };
+
+  /// The place of the cell that two participants share, or of a participant's own.
+  GPUSYNC_HD static constexpr uint32_t cell(uint32_t one, uint32_t other) {
+    const uint32_t low = one < other ? one : other;
+    const uint32_t high = one < other ? other : one;
+    return Where == space::global ? high * (high + 1) / 2 + low : low * 16 + (low + high) % 16;
+  }
+  GPUSYNC_HD static constexpr Cell own_cell(uint64_t round, uint32_t buffer) {
+    return static_cast<Cell>(round << 1 | buffer);
+  }
+  GPUSYNC_HD static constexpr uint64_t round_of(Cell own) { return own >> 1; }
+  GPUSYNC_HD static constexpr uint32_t buffer_of(Cell own) { return static_cast<uint32_t>(own) & 1; }
+  /// A shared cell's round loses its upper bits. It is compared only with that of a round in which both have stored.
+  GPUSYNC_HD static constexpr Cell pair_cell(uint64_t round, uint32_t writer) {
+    return static_cast<Cell>(round << 4 | writer);
+  }
+  GPUSYNC_HD static constexpr uint32_t writer_of(Cell pair) { return static_cast<uint32_t>(pair) & 15; }
+
+  /// In words of 64 bits.
+  GPUSYNC_HD static constexpr uint32_t words(uint32_t participants) {
+    const uint32_t cells = Where == space::global ? participants * (participants + 1) / 2 : participants * 16;
+    return static_cast<uint32_t>((cells * sizeof(Cell) + 7) / 8);
+  }
+  GPUSYNC_HD static constexpr uint64_t pairs(uint32_t participants) {
+    return uint64_t{participants} * (participants - 1) / 2;
+  }
+  GPUSYNC_HD static constexpr uint64_t latest_steps(uint32_t participants) {
+    return 2 * uint64_t{participants} + pairs(participants);
+  }
+  GPUSYNC_HD static constexpr uint64_t propose_steps(uint32_t participants) {
+    return 2 + participants + pairs(participants) + latest_steps(participants);
+  }
+
+  template <uint32_t N>
+  static head settled(const uint64_t* words) {
+    return latest<N>(plain{}, words);
+  }
+
+  /// The last round that has been decided; or, if it was over before its winner was found, a record of it that was
+  /// proposed, with `known` false. Then a round has been decided since the call.
+  GPUSYNC_TEMPLATE_TEXT
+  template <uint32_t N, class Machine>
+  GPUSYNC_HD static head latest(const Machine& machine, const uint64_t* words) {
+    constexpr uint32_t slots = (N + Machine::lanes - 1) / Machine::lanes;
+    Cell own[slots];
+    const uint64_t round = read_own<N>(machine, words, own);
+    if (round == 0) return {0, 0, true};
+    // Whoever had not stored for this round at the first look, but has at the second, may yet have been the first; whoever
+    // has not at the second was not.
+    const uint64_t again = read_own<N>(machine, words, own);
+    head found{again, 0, false};
+    if (again == round && find_first<N>(machine, words, own, found)) return found;
+    const uint32_t some = lowest_bit(members<N>(machine, own, again));
+    found.winner_and_buffer = some << 1 | buffer_in<N>(machine, own, some);
+    found.known = false;
+    return found;
+  }
+
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Machine>
+  GPUSYNC_HD static uint32_t free_buffer(const Machine& machine, const uint64_t* words, uint32_t self, const head&) {
+    const Cell own = machine.load_cell(cells(words) + cell(self, self));
+    return 1 - buffer_of(static_cast<Cell>(machine.broadcast(static_cast<uint32_t>(own), 0)));
+  }
+
+  GPUSYNC_HD static head next(const head& known, uint32_t self, uint32_t buffer, uint32_t, const uint32_t*) {
+    return {known.round + 1, self << 1 | buffer, true};
+  }
+
+  /// As of the other policies; but `known` may be found undecided, as latest() says, and a participant that has won
+  /// may not learn of it if the next round is over too.
+  GPUSYNC_TEMPLATE_TEXT
+  template <uint32_t N, class Machine>
+  GPUSYNC_HD static bool propose(const Machine& machine, uint64_t* words, uint32_t self, head& known,
+                                 const head& wanted) {
+    static_assert(Machine::imitates_masked_store || Evidence::covers(Where, sizeof(Cell)),
+                  "nothing shows that a masked store is seen as one in this memory: see rmw/litmus.hpp");
+    if constexpr (!Machine::imitates_masked_store) static_assert(Machine::where == Where, "the policy is for the other memory");
+    constexpr uint32_t slots = (N + Machine::lanes - 1) / Machine::lanes;
+    if constexpr (sizeof(Cell) == 4) {
+      if (wanted.round > max_rounds) machine.worn_out(max_rounds);
+    }
+    machine.assign(
+        N, [&](uint32_t other) { return cells(words) + cell(self, other); },
+        [&](uint32_t other) {
+          return other == self ? own_cell(wanted.round, wanted.buffer()) : pair_cell(wanted.round, self);
+        });
+    // Without it two participants may each miss the other's store, and both win.
+    machine.fence();
+    Cell own[slots];
+    if (read_own<N>(machine, words, own) == wanted.round) {
+      head found = wanted;
+      if (find_first<N>(machine, words, own, found)) {
+        known = found;
+        return found.winner() == self;
+      }
+    }
+    known = latest<N>(machine, words);
+    return false;
+  }
+
+ private:
+  /// For the memory of an object that nobody is using.
+  struct plain : single_lane {
+    template <class Word>
+    Word load_cell(const Word* address) const {
+      return *address;
+    }
+  };
+
+  GPUSYNC_HD static Cell* cells(uint64_t* words) { return reinterpret_cast<Cell*>(words); }
+  GPUSYNC_HD static const Cell* cells(const uint64_t* words) { return reinterpret_cast<const Cell*>(words); }
+
+  GPUSYNC_HD static uint32_t lowest_bit(uint32_t bits) {
+    uint32_t lowest = 0;
+    while ((bits >> lowest & 1) == 0) ++lowest;
+    return lowest;
+  }
+
+  /// Reads all own cells, each lane those that it looks after, and returns the latest round among them.
+  GPUSYNC_TEMPLATE_TEXT
+  template <uint32_t N, class Machine, uint32_t Slots>
+  GPUSYNC_HD static uint64_t read_own(const Machine& machine, const uint64_t* words, Cell (&own)[Slots]) {
+    uint64_t latest = 0;
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < Slots; ++slot) {
+      const uint32_t other = slot * Machine::lanes + machine.lane();
+      own[slot] = other < N ? machine.load_cell(cells(words) + cell(other, other)) : Cell{};
+      latest = round_of(own[slot]) > latest ? round_of(own[slot]) : latest;
+    }
+    return machine.most(latest);
+  }
+
+  /// Who has stored for this round, as bits.
+  GPUSYNC_TEMPLATE_TEXT
+  template <uint32_t N, class Machine, uint32_t Slots>
+  GPUSYNC_HD static uint32_t members(const Machine& machine, const Cell (&own)[Slots], uint64_t round) {
+    uint32_t bits = 0;
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < Slots; ++slot) {
+      const uint32_t other = slot * Machine::lanes + machine.lane();
+      if (other < N && round_of(own[slot]) == round) bits |= 1u << other;
+    }
+    return machine.merge(bits);
+  }
+
+  GPUSYNC_TEMPLATE_TEXT
+  template <uint32_t N, class Machine, uint32_t Slots>
+  GPUSYNC_HD static uint32_t buffer_in(const Machine& machine, const Cell (&own)[Slots], uint32_t participant) {
+    uint32_t bits = 0;
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < Slots; ++slot) {
+      if (slot * Machine::lanes + machine.lane() == participant) bits = buffer_of(own[slot]);
+    }
+    return machine.broadcast(bits, participant % Machine::lanes);
+  }
+
+  /// The first who has stored for round found.round, of those who have according to `own`; false if some of them have
+  /// gone on to a later round meanwhile.
+  GPUSYNC_TEMPLATE_TEXT
+  template <uint32_t N, class Machine, uint32_t Slots>
+  GPUSYNC_HD static bool find_first(const Machine& machine, const uint64_t* words, const Cell (&own)[Slots],
+                                    head& found) {
+    const uint32_t stored = members<N>(machine, own, found.round);
+    uint32_t later = 0;
+    bool over = false;
+    if ((stored & (stored - 1)) != 0) {
+      GPUSYNC_UNROLLED
+      for (uint32_t first = 0; first < N * N; first += Machine::lanes) {
+        const uint32_t one = (first + machine.lane()) / N;
+        const uint32_t other = (first + machine.lane()) % N;
+        if (one >= other || (stored >> one & 1) == 0 || (stored >> other & 1) == 0) continue;
+        const Cell pair = machine.load_cell(cells(words) + cell(one, other));
+        over = over || pair != pair_cell(found.round, writer_of(pair));
+        later |= 1u << writer_of(pair);
+      }
+      later = machine.merge(later);
+      if (machine.any(over)) return false;
+    }
+    const uint32_t winner = lowest_bit(stored & ~later);
+    found.winner_and_buffer = winner << 1 | buffer_in<N>(machine, own, winner);
+    found.known = true;
+    return true;
+  }
+};
+
+}  // namespace gpusync::rmw

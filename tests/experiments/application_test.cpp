@@ -1,0 +1,149 @@
+// What the experiments on applications draw from their measurements, with a workload whose times are known.
+#include "experiments/feng_xiao_2010/application.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <gpusync/core/error.hpp>
+#include "results/groups.hpp"
+#include "usage_error.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+/// A launch takes 10 ms whatever the grid, a barrier as many ms as there are blocks.
+class known_workload : public whole_workload {
+ public:
+  std::vector<step_method> methods() const override {
+    return {{"relaunch", "", {"F1"}, true, true, false},
+            {"good", "", {}, true, true, true},
+            {"good-none", "", {}, true, false, true},
+            {"wrong", "", {}, true, true, true},
+            {"wrong-none", "", {}, true, false, true}};
+  }
+  std::unique_ptr<whole_program> prepare(const step_method& method, const step_shape& shape) override {
+    if (method.needs_co_residency && shape.blocks > 40) throw not_co_resident("Too many blocks.", shape.blocks, 40);
+    class program : public whole_program {
+     public:
+      program(double nanoseconds, uint64_t wrong) : nanoseconds_(nanoseconds), wrong_(wrong) {}
+      double run() override { return nanoseconds_; }
+      verification verify() const override { return {true, 100, wrong_, "known"}; }
+      findings found() const override { return {{"score", 7}, {"query_end", std::nullopt}}; }
+
+     private:
+      double nanoseconds_;
+      uint64_t wrong_;
+    };
+    const double time = method.name == "relaunch" ? 10e6 : 1e6 * shape.blocks;
+    return std::make_unique<program>(time, method.name.rfind("wrong", 0) == 0 ? 3 : 0);
+  }
+  uint64_t max_co_resident(const std::vector<step_method>&, uint32_t) override { return 40; }
+};
+
+struct outcome {
+  std::vector<row> rows;
+  std::vector<bool> claims;
+};
+
+outcome run_known(const std::string& axis = "") {
+  application what;
+  what.experiment = "known";
+  what.axes = {{"size", int64_t{5}}};
+  what.open = [] { return std::make_unique<known_workload>(); };
+  what.work = 0.02;
+  what.rate = "rate";
+  what.clock_mhz = [] { return 1980.0; };
+  what.threads = {64};
+  experiment_request request;
+  request.device.id = "cuda:0";
+  request.device.kind = device_kind::cuda;
+  request.device.compute_units = 20;
+  if (!axis.empty()) parse_axis(axis, application_axes(), request.axes);
+  outcome all;
+  const experiment_sink sink{[&](row entry, bool claims) {
+                               all.rows.push_back(std::move(entry));
+                               all.claims.push_back(claims);
+                             },
+                             [](double, const std::string&) {}, [] { return false; }};
+  run_application(what, request, sink, [](double fraction, const std::string&) {
+    EXPECT_GE(fraction, 0);
+    EXPECT_LE(fraction, 1);
+  });
+  return all;
+}
+
+const row& find(const outcome& all, const std::string& method, int64_t blocks) {
+  return *std::ranges::find_if(all.rows, [&](const row& entry) {
+    return entry.method == method && axis_number(entry.axes, "blocks") == blocks;
+  });
+}
+
+TEST(Application, TimesAreMediansWithRatiosAndImprovementsByRound) {
+  const outcome all = run_known();
+  const row& entry = find(all, "good", 8);
+  EXPECT_EQ(entry.status, row_status::ok);
+  EXPECT_DOUBLE_EQ(*entry.find_metric("total_time")->value, 8);
+  EXPECT_GE(entry.find_metric("total_time")->n, 3u);
+  EXPECT_DOUBLE_EQ(*entry.find_metric("total_time_over_relaunch")->value, 0.8);
+  EXPECT_NEAR(*entry.find_metric("improvement_over_relaunch")->value, 20, 1e-9);
+  EXPECT_NEAR(*entry.find_metric("rate")->value, 2.5, 1e-9);
+  EXPECT_DOUBLE_EQ(*entry.find_metric("score")->value, 7);
+  EXPECT_EQ(entry.find_metric("query_end")->value, std::nullopt);
+  EXPECT_EQ(entry.clock_mhz, 1980.0);
+}
+
+TEST(Application, BlocksGoFromOneToAllThatRunAtOnce) {
+  const outcome all = run_known();
+  EXPECT_EQ(find(all, "good", 1).status, row_status::ok);
+  EXPECT_EQ(find(all, "good", 30).status, row_status::ok);
+  EXPECT_EQ(find(all, "good", 40).status, row_status::ok);
+  EXPECT_EQ(blocks_up_to(2, 2, false), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(blocks_up_to(1056, 132, true), (std::vector<int64_t>{1, 132}));
+  EXPECT_EQ(blocks_up_to(1056, 132, false).back(), 1056);
+}
+
+TEST(Application, MoreBlocksThanRunAtOnceAreSkippedInWords) {
+  const outcome all = run_known("blocks=50");
+  EXPECT_EQ(find(all, "good", 50).status, row_status::skipped);
+  EXPECT_EQ(find(all, "good", 50).reason, "Too many blocks.");
+  EXPECT_EQ(find(all, "relaunch", 50).status, row_status::ok);
+}
+
+TEST(Application, WrongResultsFailTheRunUnlessTheMethodClaimsNothing) {
+  const outcome all = run_known("blocks=4");
+  for (size_t i = 0; i < all.rows.size(); ++i) {
+    const bool wrong = all.rows[i].method.rfind("wrong", 0) == 0;
+    EXPECT_EQ(all.rows[i].status, wrong ? row_status::failed : row_status::ok) << all.rows[i].method;
+    EXPECT_EQ(all.claims[i], all.rows[i].method != "wrong-none");
+  }
+}
+
+TEST(Application, CrossingsAreThoseOfTheCurves) {
+  const outcome all = run_known();
+  const auto fit = [&](const std::string& method) {
+    return std::ranges::find_if(all.rows, [&](const row& entry) {
+      return entry.method == method && std::ranges::any_of(entry.axes, [](const auto& a) { return a.first == "fit"; });
+    });
+  };
+  ASSERT_NE(fit("good"), all.rows.end());
+  EXPECT_NEAR(*fit("good")->find_metric("faster_until")->value, 10, 1e-9);
+  EXPECT_EQ(fit("good")->find_metric("faster_from")->value, std::nullopt);
+  EXPECT_NE(fit("wrong-none"), all.rows.end()) << "a barrier that orders nothing has a curve";
+  EXPECT_EQ(fit("wrong"), all.rows.end()) << "a broken one has none";
+}
+
+TEST(Application, UnknownWordsAreNamed) {
+  experiment_request request;
+  request.device.id = "host";
+  request.axes.words["form"] = {"registers"};
+  try {
+    (void)words_or(request, "form", {"memory"}, {"memory"});
+    FAIL();
+  } catch (const usage_error& wrong) {
+    EXPECT_STREQ(wrong.what(), "Axis form does not take 'registers' on host: it takes memory.");
+  }
+}
+
+}  // namespace
+}  // namespace gpusync::tool
