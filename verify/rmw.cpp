@@ -35,6 +35,7 @@ struct rmw_program {
   std::vector<uint32_t> calls = {3, 3};
   bool stale = false;         ///< loads may return what has been overwritten, and fences are modelled
   bool reduced = true;        ///< see model_machine
+  bool bounded = true;        ///< too many passes are a failure; not with stale values
   bool joins_inside = false;  ///< joining is part of the search, and not done before it
   bool has_data = false;      ///< the participants have plain data, which the calls are to hand on
   uint32_t crash_at = 0;      ///< participant 0 stops for ever at this access of its call `crash_in`; 0: it does not
@@ -108,7 +109,7 @@ exploration explore_rmw(const rmw_program& what) {
   std::vector<rmw::wide> memory(object_type::words / 2 + 1);
   rmw_now = {};
   rmw_now.words = &memory[0].low;
-  rmw_now.bounded = !what.stale;
+  rmw_now.bounded = what.bounded && !what.stale;
   rmw_now.reduces = what.reduced;
   if (what.crash_at != 0) {
     rmw_now.crash_in = bit_of(what.crash_in + 1);
@@ -200,9 +201,9 @@ void add_shipped(const std::string& name) {
     rmw_program inside = calls({3, 3});
     inside.joins_inside = true;
     must_pass("2 participants that join, 3 calls each", explore_rmw<2, 1, Consensus>(inside));
-    rmw_program every = calls({2, 1});
+    rmw_program every = calls({3, 3});
     every.reduced = false;
-    must_pass("2 participants, 2 calls and 1, every access a step", explore_rmw<2, 1, Consensus>(every));
+    must_pass("2 participants, 3 calls each, every access a step", explore_rmw<2, 1, Consensus>(every));
   });
   add_check("rmw", name + "_of_3", [] {
     must_pass("3 participants, 1 call each", explore_rmw<3, 1, Consensus>(calls({1, 1, 1})));
@@ -267,10 +268,12 @@ void add_rmw_checks() {
   add_mutant<2, rmw::cas<>, torn_compare_exchange>("cas_torn", wrong, calls({1, 1}));
   add_mutant<2, rmw::cas<>, no_validation>("cas_no_validation", wrong, calls({3, 3}));
   add_mutant<2, rmw::cas<>, takes_proposals_for_decided>("cas_takes_proposals_for_decided", wrong, calls({3, 3}));
-  add_mutant<2, rmw::cas<>, one_record>("cas_one_record", wrong, calls({3, 3}));
+  add_mutant<2, rmw::cas<>, one_record>("cas_one_record", failure::not_wait_free, calls({3, 3}));
   add_mutant<2, rmw::cas<>, joins_announcements, 2>("cas_joins_announcements", wrong, calls({3, 3}));
   add_mutant<2, rmw::cas<>, never_helps>("cas_never_helps", failure::not_wait_free, calls({3, 3}));
-  add_mutant<2, store, torn_store>("coalesced_store_torn", wrong, calls({1, 1}));
+  rmw_program unbounded = calls({2, 1});
+  unbounded.bounded = false;
+  add_mutant<2, store, torn_store>("coalesced_store_torn", wrong, unbounded);
   add_mutant<2, store, no_round_check>("coalesced_store_no_round_check", wrong, calls({3, 3}));
   add_mutant<2, store, no_validation>("coalesced_store_no_validation", wrong, calls({3, 3}));
   add_mutant<2, store, no_fence_for_stores>("coalesced_store_no_fence", wrong, stale({2, 1}));

@@ -52,14 +52,9 @@ class interned {
 /// Every access is a step, but for two kinds that no step of another participant depends on: stores to a record that
 /// nobody can be reading, until it is proposed, and loads of a participant's own cell. Which records a participant may
 /// be reading is noted from what it has learned of the heads, and checked at each load.
-///
-/// The cells of a masked store stand in one word of the model, whose value is the number of their contents: a store to
-/// some of them is one step, a load of one of them tells nothing of the others.
 template <class State, uint32_t N, class Consensus, class Operation>
 struct model_machine : rmw::single_lane {
   using layout = rmw::layout<State, N, Consensus, Operation>;
-  static constexpr uint32_t places = 2 * Consensus::words(N);  ///< most cells
-  using cells = std::vector<uint64_t>;  ///< also a masked store: 0 is not stored
   static constexpr bool imitates_masked_store = true;
 
   template <memory_order Order>
@@ -131,25 +126,30 @@ struct model_machine : rmw::single_lane {
 
   template <class AddressOf, class WordOf>
   void assign(uint32_t count, AddressOf&& address_of, WordOf&& word_of) const {
-    assign_at_once(number_of_store(count, [&](uint32_t i) {
-      return std::pair<size_t, uint64_t>(place_of(address_of(i)), word_of(i));
-    }));
+    before_access();
+    const void* addresses[N];
+    uint64_t values[N];
+    for (uint32_t i = 0; i < count; ++i) {
+      addresses[i] = address_of(i);
+      values[i] = word_of(i);
+    }
+    explorer::active().store_several(count, addresses, sizeof(*address_of(0)), values);
   }
   template <class Cell>
   Cell load_cell(const Cell* address) const {
     if (!rmw_now.exploring) return *address;
     before_access();
-    const size_t place = place_of(address);
-    const uint32_t self = explorer::active().fiber_index();
-    const uint64_t value = explorer::active().load_part(
-        memory_order::relaxed, rmw_now.words, 8, [](uint64_t all, uint64_t at) { return contents(all)[at]; }, place,
-        rmw_now.reduces && place == Consensus::cell(self, self));
-    for (uint32_t i = 0; i < N; ++i) {
-      if (place != Consensus::cell(i, i)) continue;
-      const uint32_t buffer = Consensus::buffer_of(static_cast<Cell>(value));
-      may_read() = (may_read() & ~(3u << 2 * i)) | 1u << (2 * i + buffer);
+    const uint32_t owner = owner_of(address);
+    explorer& active = explorer::active();
+    if (rmw_now.reduces && owner == active.fiber_index()) {
+      return static_cast<Cell>(active.load_at_once(memory_order::relaxed, address, sizeof(Cell)));
     }
-    return static_cast<Cell>(value);
+    const auto value = static_cast<Cell>(active.perform(action::load, memory_order::relaxed, address, sizeof(Cell), 0));
+    if (owner < N) {
+      const uint32_t buffer = Consensus::buffer_of(value);
+      may_read() = (may_read() & ~(3u << 2 * owner)) | 1u << (2 * owner + buffer);
+    }
+    return value;
   }
 
   [[noreturn]] void refuse(uint32_t, uint32_t) const { std::abort(); }
@@ -185,9 +185,13 @@ struct model_machine : rmw::single_lane {
     }
   }
 
+  /// The participant whose own cell this is; N if it is one of two participants.
   template <class Cell>
-  static size_t place_of(const Cell* address) {
-    return static_cast<size_t>(address - reinterpret_cast<const Cell*>(rmw_now.words));
+  static uint32_t owner_of(const Cell* address) {
+    for (uint32_t i = 0; i < N; ++i) {
+      if (address == reinterpret_cast<const Cell*>(rmw_now.words) + Consensus::cell(i, i)) return i;
+    }
+    return N;
   }
 
   static bool is_record(const uint64_t* address) {
@@ -201,39 +205,7 @@ struct model_machine : rmw::single_lane {
     if constexpr (!Consensus::uses_cells) may_read() = 1u << (bits & 0xffff);  // winner * 2 + buffer
   }
 
-  /// Of the store of cells 0 to count - 1, each to the place and with the value that `cell` returns. Nothing that owns
-  /// memory may live on a participant's stack while it waits for its step, so the store itself is interned.
-  template <class Cell>
-  static uint64_t number_of_store(uint32_t count, Cell&& cell) {
-    cells stored(places, 0);
-    for (uint32_t i = 0; i < count; ++i) stored[cell(i).first] = cell(i).second;
-    return interned<cells>::number(stored);
-  }
-  static void assign_at_once(uint64_t stored) {
-    before_access();
-    (void)explorer::active().modify(
-        memory_order::relaxed, rmw_now.words, 8,
-        [](uint64_t all, uint64_t operand, uint64_t) {
-          cells after = contents(all);
-          const cells& what = interned<cells>::value(operand);
-          for (size_t i = 0; i < after.size(); ++i) after[i] = what[i] == 0 ? after[i] : what[i];
-          return number_of(after);
-        },
-        stored, 0);
-  }
-
  private:
-  // A word of the model begins as the 0 that memory holds; numbers of contents begin at 1.
-  static const cells& contents(uint64_t number) {
-    static const cells none(places, 0);
-    return number == 0 ? none : interned<cells>::value(number - 1);
-  }
-  static uint64_t number_of(const cells& all) {
-    for (const uint64_t cell : all) {
-      if (cell != 0) return interned<cells>::number(all) + 1;
-    }
-    return 0;
-  }
   static rmw::wide wide_of(uint64_t number, const rmw::wide& first) {
     if (number == first.low) return first;
     const auto& [high, low] = interned<std::pair<uint64_t, uint64_t>>::value(number - wide_numbers);

@@ -64,7 +64,7 @@ whole_outcome outcome_of(contestant& one, const step_method& method, const exper
   metric time = mean_metric(one.times, 1, "ms", request.keep_samples);
   time.value = time.median;
   if (one.stop != stop_reason::running) time.stop = std::string(to_string(one.stop));
-  entry.metrics = {{"total_time", time}};
+  entry.metrics = {{"run_time", time}};
   judge(one, method, entry);
   outcome.samples = std::move(one.times);
   // Wrong results are what a method without ordering is measured for; any other failure of it is one.
@@ -137,7 +137,7 @@ void add_ratio(std::vector<whole_outcome>& outcomes, const std::string& rival) {
   const std::vector<double> times = base->samples;
   for (whole_outcome& outcome : outcomes) {
     if (outcome.entry.status != row_status::ok) continue;
-    outcome.entry.metrics.emplace_back("total_time_over_" + rival, ratio_of(outcome.samples, times));
+    outcome.entry.metrics.emplace_back("run_time_over_" + rival, ratio_of(outcome.samples, times));
   }
 }
 

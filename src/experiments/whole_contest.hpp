@@ -13,7 +13,7 @@ namespace gpusync::tool {
 /// What came of one method.
 struct whole_outcome {
   step_method method;
-  /// With items, device, method, metric total_time (ms), what the last run found, verification and status; experiment
+  /// With items, device, method, metric run_time (ms), what the last run found, verification and status; experiment
   /// and axes are the caller's.
   row entry;
   /// False for a method that orders no data and was found wrong, as it may be.
@@ -39,7 +39,7 @@ std::vector<whole_outcome> run_whole_contest(whole_workload& workload, const exp
                                              const step_shape& shape, const whole_rounds& rounds,
                                              const std::function<void(double)>& progress);
 
-/// Adds the metric `total_time_over_RIVAL` to every outcome that has figures, if the method `rival` has.
+/// Adds the metric `run_time_over_RIVAL` to every outcome that has figures, if the method `rival` has.
 void add_ratio(std::vector<whole_outcome>& outcomes, const std::string& rival);
 
 }  // namespace gpusync::tool

@@ -26,7 +26,7 @@ std::string verdict_html(const verdict& found) {
 std::string verdicts_html(const document& results) {
   const std::vector<verdict> main = main_verdicts(results);
   const std::vector<verdict> all = verdicts(results);
-  if (main.empty()) return "<p>The document has no step times to judge.</p>\n";
+  if (main.empty()) return "<p>The document has no times of steps or runs to judge.</p>\n";
   std::string html;
   for (const verdict& found : main) html += fmt::format("<p class=\"answer\">{}</p>\n", verdict_html(found));
   if (all.size() == main.size()) return html;

@@ -15,7 +15,8 @@ struct row_cells {
   std::string samples;   ///< "25"
   std::string ratio;     ///< to the fastest contender: "1.07x"; else "floor", "unordered" or ""
   std::string verified;  ///< "yes", "WRONG", or "-" where nothing was checked
-  std::string remark;    ///< status and reason unless the status is ok: "failed: 12 of 100 values are wrong"
+  std::string
+      remark;  ///< status and reason unless the status is ok: "failed: 12 of 100 values are wrong"; what was found
 };
 
 /// The cells of a row whose group's fastest contender is `fastest` (null if there is none).

@@ -82,9 +82,15 @@ std::string rivals_in_words(const rows& slower, const row* winner) {
   return text;
 }
 
+/// What the figures of methods are of.
+const char* unit_of_work(const row* entry) {
+  return entry->find_metric("step_time") != nullptr ? "a step" : "a run";
+}
+
 std::string winner_in_words(const row* winner, const rows& equals) {
   if (equals.empty()) {
-    return fmt::format("{} is the cheapest way to wait, {} a step", words(winner), figure_with_unit(winner));
+    return fmt::format("{} is the cheapest way to wait, {} {}", words(winner), figure_with_unit(winner),
+                       unit_of_work(winner));
   }
   std::vector<std::string> names;
   std::vector<std::string> figures;
@@ -92,8 +98,9 @@ std::string winner_in_words(const row* winner, const rows& equals) {
     names.push_back(words(entry));
     figures.push_back(figure_with_unit(entry));
   }
-  return fmt::format("{} is as fast as {}, {} a step against {} with overlapping quartiles; no way to wait is cheaper",
-                     words(winner), join_words(names), figure_with_unit(winner), join_words(figures));
+  return fmt::format("{} is as fast as {}, {} {} against {} with overlapping quartiles; no way to wait is cheaper",
+                     words(winner), join_words(names), figure_with_unit(winner), unit_of_work(winner),
+                     join_words(figures));
 }
 
 std::string work_alone(const row_group& group) {
@@ -178,10 +185,12 @@ verdict verdict_on(const document& results, const row_group& group) {
   return result;
 }
 
-/// Whether there is something to judge: step times that were measured here.
-bool has_step_times(const row_group& group) {
+/// Whether there is something to judge: times of steps or of whole runs that were measured here.
+bool has_times(const row_group& group) {
   if (is_published(*group.rows.front())) return false;
-  return std::ranges::any_of(group.rows, [](const row* entry) { return entry->find_metric("step_time") != nullptr; });
+  return std::ranges::any_of(group.rows, [](const row* entry) {
+    return entry->find_metric("step_time") != nullptr || entry->find_metric("run_time") != nullptr;
+  });
 }
 
 /// What "largest shape" compares.
@@ -197,7 +206,7 @@ std::tuple<double, int64_t, int64_t> size_of(const row_group& group) {
 std::vector<verdict> verdicts(const document& results) {
   std::vector<verdict> found;
   for (const row_group& group : group_rows(results)) {
-    if (has_step_times(group)) found.push_back(verdict_on(results, group));
+    if (has_times(group)) found.push_back(verdict_on(results, group));
   }
   return found;
 }
@@ -206,7 +215,7 @@ std::vector<verdict> main_verdicts(const document& results) {
   const std::vector<row_group> groups = group_rows(results);
   std::vector<const row_group*> largest;  // one per experiment and device
   for (const row_group& group : groups) {
-    if (!has_step_times(group)) continue;
+    if (!has_times(group)) continue;
     const auto known = std::ranges::find_if(largest, [&](const row_group* other) {
       return other->experiment == group.experiment && other->device == group.device;
     });

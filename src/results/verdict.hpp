@@ -17,16 +17,16 @@ struct verdict {
   std::string text;    ///< one sentence without line breaks: where, the winner, its rivals, and who was wrong
 };
 
-/// One verdict for each device and shape that an experiment measured step times for, in the document's order.
-/// Only rows that are ok and verified can win, and the work alone never does. A winner and rivals whose
-/// quartiles overlap are called as fast as each other.
+/// One verdict for each device and shape that an experiment measured times of steps or whole runs for, in the
+/// document's order. Only rows that are ok and verified can win, and the work alone never does. A winner and rivals
+/// whose quartiles overlap are called as fast as each other.
 std::vector<verdict> verdicts(const document& results);
 
 /// For each experiment and device the verdict on its largest shape: most threads in all, then most blocks,
 /// then with stores.
 std::vector<verdict> main_verdicts(const document& results);
 
-/// The text of the first of these, the one line that a run ends with; empty if the document has no step
+/// The text of the first of these, the one line that a run ends with; empty if the document has no such
 /// times.
 std::string answer(const document& results);
 

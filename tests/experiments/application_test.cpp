@@ -83,9 +83,9 @@ TEST(Application, TimesAreMediansWithRatiosAndImprovementsByRound) {
   const outcome all = run_known();
   const row& entry = find(all, "good", 8);
   EXPECT_EQ(entry.status, row_status::ok);
-  EXPECT_DOUBLE_EQ(*entry.find_metric("total_time")->value, 8);
-  EXPECT_GE(entry.find_metric("total_time")->n, 3u);
-  EXPECT_DOUBLE_EQ(*entry.find_metric("total_time_over_relaunch")->value, 0.8);
+  EXPECT_DOUBLE_EQ(*entry.find_metric("run_time")->value, 8);
+  EXPECT_GE(entry.find_metric("run_time")->n, 3u);
+  EXPECT_DOUBLE_EQ(*entry.find_metric("run_time_over_relaunch")->value, 0.8);
   EXPECT_NEAR(*entry.find_metric("improvement_over_relaunch")->value, 20, 1e-9);
   EXPECT_NEAR(*entry.find_metric("rate")->value, 2.5, 1e-9);
   EXPECT_DOUBLE_EQ(*entry.find_metric("score")->value, 7);

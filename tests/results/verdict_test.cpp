@@ -23,6 +23,19 @@ TEST(verdict, names_the_winner_its_rivals_and_the_wrong) {
                 "lock-based-none.");
 }
 
+TEST(verdict, whole_runs_are_judged_like_steps) {
+  const auto whole = [](row entry) {
+    entry.experiment = "smith-waterman";
+    entry.metrics.front().first = "run_time";
+    entry.metrics.front().second.unit = "ms";
+    return entry;
+  };
+  EXPECT_EQ(verdict_on_rows({whole(barrier_row("graph", 12.8)), whole(barrier_row("cg", 3))}),
+            std::string(where) +
+                "cooperative groups' grid sync is the cheapest way to wait, 3.00 ms a run; a CUDA graph "
+                "takes 12.8 ms (4.3x).");
+}
+
 TEST(verdict, wrong_results_never_win_however_fast) {
   row wrong_but_ok = wrong_row("cg", 0.1);
   wrong_but_ok.status = row_status::ok;  // a document from elsewhere may contradict itself

@@ -34,6 +34,7 @@ const char* name(action what) {
     case action::add: return "add";
     case action::fetch_add: return "fetch_add";
     case action::modify: return "modify";
+    case action::store_several: return "masked store";
     case action::fence: return "fence";
   }
   return "?";
@@ -88,15 +89,25 @@ uint64_t explorer::modify(memory_order order, const void* address, size_t bytes,
   return perform(next);
 }
 
-uint64_t explorer::load_part(memory_order order, const void* address, size_t bytes, shown_value show, uint64_t operand,
-                             bool at_once) {
+void explorer::store_several(uint32_t count, const void* const* addresses, size_t bytes, const uint64_t* values) {
+  if (count > most_at_once) throw std::length_error("The explorer is built for fewer words in one store.");
+  operation next;
+  next.what = action::store_several;
+  next.count = static_cast<uint8_t>(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    next.words[i] = static_cast<uint8_t>(word_at(addresses[i], bytes));
+    next.values[i] = values[i];
+  }
+  next.word = next.words[0];
+  (void)perform(next);
+}
+
+uint64_t explorer::load_at_once(memory_order order, const void* address, size_t bytes) {
   operation next;
   next.what = action::load;
   next.order = order;
   next.word = static_cast<uint8_t>(word_at(address, bytes));
-  next.operand = operand;
-  next.show = show;
-  return at_once ? perform_at_once(next) : perform(next);
+  return perform_at_once(next);
 }
 
 uint64_t explorer::perform_at_once(const operation& next) {
@@ -133,10 +144,36 @@ void explorer::write(fiber_state& own, uint32_t word, uint64_t value, const view
   if (stamp > 255) throw std::length_error("The explorer is built for fewer writes to a word.");
   own.now.seen[word] = static_cast<uint8_t>(stamp);
   message& made = state_.messages[state_.writes];
-  made = {value, state_.latest[word], stamp, releases(own.pending.order) ? own.now : own.fenced};
+  made = {value,
+          state_.latest[word],
+          stamp,
+          static_cast<uint8_t>(word),
+          0,
+          0,
+          releases(own.pending.order) ? own.now : own.fenced};
   made.released.seen[word] = static_cast<uint8_t>(stamp);
   if (continued != nullptr) made.released.join(*continued);
   state_.latest[word] = state_.writes++;
+}
+
+/// A fence behind a store to a word that a masked store had stored to, or behind a load of what came from one, brings
+/// the whole of that store: it is one event, so the thread is behind all of it.
+void explorer::see_whole_events(fiber_state& own) {
+  for (bool more = true; more;) {
+    more = false;
+    for (uint32_t word = 0; word < addresses_.size(); ++word) {
+      for (uint32_t at = state_.latest[word]; at != no_message; at = state_.messages[at].previous) {
+        const message& seen = state_.messages[at];
+        if (seen.stamp > own.now.seen[word]) continue;
+        for (uint32_t other = at - seen.before; other <= at + seen.behind; ++other) {
+          const message& with = state_.messages[other];
+          if (own.now.seen[with.word] >= with.stamp) continue;
+          own.now.seen[with.word] = static_cast<uint8_t>(with.stamp);
+          more = true;
+        }
+      }
+    }
+  }
 }
 
 void explorer::apply(const choice& taken) {
@@ -163,27 +200,34 @@ void explorer::apply(const choice& taken) {
     if (!form_.fences) throw std::logic_error("A check of a program with fences must say so.");
     own.now.join(own.loaded);
     own.now.join(state_.fences);
+    see_whole_events(own);
     state_.fences = own.now;
     own.fenced = own.now;
     note("fence");
   } else {
     const uint64_t before = value_of(taken.message, word);
     const view seen = taken.message == no_message ? view{} : state_.messages[taken.message].released;
-    if (next.what != action::store) {
+    if (next.what != action::store && next.what != action::store_several) {
       own.now.seen[word] = std::max(own.now.seen[word], static_cast<uint8_t>(stamp_of(taken.message)));
       if (form_.fences) own.loaded.join(seen);
       if (acquires(next.order)) own.now.join(seen);
     }
     uint64_t after = before;
-    if (next.what == action::load && next.show != nullptr) {
-      own.result = next.show(before, next.operand);
-    } else if (next.what == action::load || next.what == action::fetch_add || next.what == action::modify) {
+    if (next.what == action::load || next.what == action::fetch_add || next.what == action::modify) {
       own.result = before;
     }
     const bool stale = taken.message != state_.latest[word];
     if (next.what == action::store) {
       after = next.operand;
       write(own, word, after, nullptr);
+    } else if (next.what == action::store_several) {
+      for (uint32_t i = 0; i < next.count; ++i) {
+        write(own, next.words[i], next.values[i], nullptr);
+        message& made = state_.messages[state_.writes - 1];
+        made.before = static_cast<uint8_t>(i);
+        made.behind = static_cast<uint8_t>(next.count - 1 - i);
+      }
+      after = next.values[0];
     } else if (next.what == action::modify) {
       after = next.change(before, next.operand, next.second);
       if (after != before) write(own, word, after, &seen);

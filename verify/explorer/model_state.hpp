@@ -9,7 +9,7 @@
 namespace gpusync::verify {
 
 inline constexpr uint32_t max_fibers = 8;
-inline constexpr uint32_t max_words = 48;    ///< barrier words that a check may touch
+inline constexpr uint32_t max_words = 56;    ///< words that a check may touch
 inline constexpr uint32_t max_writes = 640;  ///< in one execution
 inline constexpr uint32_t no_message = ~0u;  ///< stands for a word's value at the start
 
@@ -29,14 +29,18 @@ struct message {
   uint64_t value;
   uint32_t previous;  ///< the write to the same word before it, or no_message
   uint32_t stamp;     ///< its number among the writes to its word, from 1
+  uint8_t word;
+  uint8_t before;  ///< so many messages before this one were made by the same store_several
+  uint8_t behind;  ///< and so many behind it
   view released;      ///< what an acquiring reader gets
 };
 
-enum class action : uint8_t { load, store, add, fetch_add, modify, fence };
+enum class action : uint8_t { load, store, store_several, add, fetch_add, modify, fence };
 
-/// What action::modify makes of a word, and what action::load tells of one: functions of the word's value.
+/// What action::modify makes of a word.
 using changed_value = uint64_t (*)(uint64_t before, uint64_t operand, uint64_t second);
-using shown_value = uint64_t (*)(uint64_t value, uint64_t operand);
+
+inline constexpr uint32_t most_at_once = 4;  ///< words that one store_several stores
 
 /// The next atomic operation of a thread, not done yet.
 struct operation {
@@ -46,7 +50,9 @@ struct operation {
   uint64_t operand = 0;
   uint64_t second = 0;
   changed_value change = nullptr;
-  shown_value show = nullptr;  ///< null: the value itself
+  uint8_t count = 0;  ///< of store_several's words and values
+  uint8_t words[most_at_once] = {};
+  uint64_t values[most_at_once] = {};
 };
 
 enum class fiber_status : uint8_t {

@@ -107,9 +107,8 @@ struct torn_store : model_machine<State, N, Consensus, Operation> {
   template <class AddressOf, class WordOf>
   void assign(uint32_t count, AddressOf&& address_of, WordOf&& word_of) const {
     for (uint32_t i = 0; i < count; ++i) {
-      base::assign_at_once(base::number_of_store(1, [&](uint32_t) {
-        return std::pair<size_t, uint64_t>(base::place_of(address_of(i)), word_of(i));
-      }));
+      base::assign(
+          1, [&](uint32_t) { return address_of(i); }, [&](uint32_t) { return word_of(i); });
     }
   }
 };
@@ -128,10 +127,8 @@ struct no_round_check : model_machine<State, N, Consensus, Operation> {
   Cell load_cell(const Cell* address) const {
     const Cell cell = base::load_cell(address);
     if (!rmw_now.exploring) return cell;
-    const size_t place = base::place_of(address);
     uint32_t& newest = explorer::active().noted();
-    for (uint32_t i = 0; i < N; ++i) {
-      if (place != Consensus::cell(i, i)) continue;
+    if (base::owner_of(address) < N) {
       newest = std::max(newest, static_cast<uint32_t>(Consensus::round_of(cell)));
       return cell;
     }

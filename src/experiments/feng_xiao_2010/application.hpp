@@ -40,7 +40,7 @@ std::vector<axis> application_axes();
 std::vector<step_method> application_methods(const experiment_request& request, const std::vector<step_method>& all,
                                              const std::vector<std::string>& defaults);
 
-/// Measures all shapes of one computation and adds their rows: for each shape and method `total_time`, its ratio to
+/// Measures all shapes of one computation and adds their rows: for each shape and method `run_time`, its ratio to
 /// graph, relaunch and cg, and the improvement over a launch for each step; for each method that keeps its kernel the
 /// blocks up to which it is faster than that. `progress` gets the part of this computation that is done.
 void run_application(const application& what, const experiment_request& request, const experiment_sink& sink,
