@@ -277,6 +277,7 @@ void add_rmw_checks() {
   add_mutant<2, store, no_round_check>("coalesced_store_no_round_check", wrong, calls({3, 3}));
   add_mutant<2, store, no_validation>("coalesced_store_no_validation", wrong, calls({3, 3}));
   add_mutant<2, store, no_fence_for_stores>("coalesced_store_no_fence", wrong, stale({2, 1}));
+  add_mutant<2, store, no_acquire_of_cells>("coalesced_store_no_acquire", wrong, stale({2, 1}));
   rmw_program data = stale({2, 1});
   data.has_data = true;
   add_mutant<2, rmw::cas<>, model_machine>("cas_tagged_hands_on_no_data", failure::data_race, data);

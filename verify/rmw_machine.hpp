@@ -135,16 +135,16 @@ struct model_machine : rmw::single_lane {
     }
     explorer::active().store_several(count, addresses, sizeof(*address_of(0)), values);
   }
-  template <class Cell>
+  template <memory_order Order, class Cell>
   Cell load_cell(const Cell* address) const {
     if (!rmw_now.exploring) return *address;
     before_access();
     const uint32_t owner = owner_of(address);
     explorer& active = explorer::active();
     if (rmw_now.reduces && owner == active.fiber_index()) {
-      return static_cast<Cell>(active.load_at_once(memory_order::relaxed, address, sizeof(Cell)));
+      return static_cast<Cell>(active.load_at_once(Order, address, sizeof(Cell)));
     }
-    const auto value = static_cast<Cell>(active.perform(action::load, memory_order::relaxed, address, sizeof(Cell), 0));
+    const auto value = static_cast<Cell>(active.perform(action::load, Order, address, sizeof(Cell), 0));
     if (owner < N) {
       const uint32_t buffer = Consensus::buffer_of(value);
       may_read() = (may_read() & ~(3u << 2 * owner)) | 1u << (2 * owner + buffer);

@@ -1,5 +1,5 @@
-// The child process of late_poller_test.cpp on the first CUDA device: `cuda_late_poller 2010|repaired`, a block on every
-// multiprocessor. See tests/grid/late_poller.cpp.
+// The child process of late_poller_test.cpp on the first CUDA device: `cuda_late_poller 2010|repaired`, a block on
+// every multiprocessor. See tests/grid/late_poller.cpp.
 #include <cstdio>
 #include <cstring>
 
@@ -32,9 +32,14 @@ void pass() {
 int main(int count, char** words) {
   using namespace gpusync;
   if (count != 2) return 2;
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::puts("There is no CUDA device.");
+    return 3;
+  }
   if (std::strcmp(words[1], "2010") == 0) {
     pass<grid::literal_lock_based<ordering::fence>>();
-  } else {
+  } else if (std::strcmp(words[1], "repaired") == 0) {
     pass<grid::lock_based<ordering::fence>>();
   }
   return 0;

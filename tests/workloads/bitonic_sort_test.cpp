@@ -56,7 +56,8 @@ TEST(BitonicSort, HasAsManyStepsAsThePaper) {
   EXPECT_EQ(merges_of(1025), 11u);
 }
 
-RC_GTEST_PROP(BitonicSort, SortsAnyNumbersOnGridsOfAnyShape, ()) {
+RC_GTEST_PROP(BitonicSort, SortsAnyNumbersOnGridsOfAnyShape, ())
+{
   auto elements = *rc::gen::container<std::vector<uint64_t>>(rc::gen::arbitrary<uint64_t>());
   auto sorted = elements;
   std::sort(sorted.begin(), sorted.end());
@@ -112,9 +113,10 @@ TEST(SortInput, CarriesValuesWithTheirKeys) {
   }
 }
 
-RC_GTEST_PROP(SortElements, OutOfOrderUndoesInOrder, (uint64_t bits)) {
-  for (const key_order& order : {key_order{0, 0}, key_order{0, uint64_t{1} << 63},
-                                 key_order{~(uint64_t{1} << 63), uint64_t{1} << 63}}) {
+RC_GTEST_PROP(SortElements, OutOfOrderUndoesInOrder, (uint64_t bits))
+{
+  for (const key_order& order :
+       {key_order{0, 0}, key_order{0, uint64_t{1} << 63}, key_order{~(uint64_t{1} << 63), uint64_t{1} << 63}}) {
     RC_ASSERT(out_of_order(in_order(bits, order), order) == bits);
     const auto half = static_cast<uint32_t>(bits);
     const key_order narrow{order.negative >> 32, order.all >> 32};

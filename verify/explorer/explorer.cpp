@@ -243,6 +243,12 @@ uint64_t explorer::state_hash() {
       const uint64_t value = value_of(at, word);
       put(&value, sizeof(value));
       put_view(at == no_message ? view{} : state_.messages[at].released);
+      if (form_.stale && state_.masked_stores != 0) {
+        view behind;  // what a fence will bring to those who have seen this write
+        behind.seen[word] = static_cast<uint8_t>(stamp_of(at));
+        see_whole_events(behind);
+        put_view(behind);
+      }
       ++kept;
       if (stamp_of(at) <= floor[word]) break;
     }

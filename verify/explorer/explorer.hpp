@@ -74,8 +74,8 @@ class explorer {
   /// An atomic read-modify-write: the word becomes change(before, operand, second). Returns what was before.
   uint64_t modify(memory_order order, const void* address, size_t bytes, changed_value change, uint64_t operand,
                   uint64_t second);
-  /// Relaxed stores to several words in one step. They are one event: whoever has seen one of them, or what came behind
-  /// it in its word, and then executes a fence, has seen them all.
+  /// Relaxed stores to several words in one step. They are one event: whoever has read one of them with acquire has seen
+  /// them all, and so has whoever executes a fence after it has seen one of them, or what came behind it in its word.
   void store_several(uint32_t count, const void* const* addresses, size_t bytes, const uint64_t* values);
   /// A load that is part of the step before it: of a word that no other thread writes.
   uint64_t load_at_once(memory_order order, const void* address, size_t bytes);
@@ -140,7 +140,7 @@ class explorer {
   void search(exploration& result);
   void apply(const choice& taken);
   void write(fiber_state& own, uint32_t word, uint64_t value, const view* continued);
-  void see_whole_events(fiber_state& own);
+  void see_whole_events(view& of) const;
   void run_locally();
   bool step(const choice& taken);
   bool all_done() const;

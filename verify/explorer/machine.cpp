@@ -158,17 +158,17 @@ void explorer::write(fiber_state& own, uint32_t word, uint64_t value, const view
 
 /// A fence behind a store to a word that a masked store had stored to, or behind a load of what came from one, brings
 /// the whole of that store: it is one event, so the thread is behind all of it.
-void explorer::see_whole_events(fiber_state& own) {
-  for (bool more = true; more;) {
+void explorer::see_whole_events(view& of) const {
+  for (bool more = state_.masked_stores != 0; more;) {
     more = false;
     for (uint32_t word = 0; word < addresses_.size(); ++word) {
       for (uint32_t at = state_.latest[word]; at != no_message; at = state_.messages[at].previous) {
         const message& seen = state_.messages[at];
-        if (seen.stamp > own.now.seen[word]) continue;
+        if (seen.stamp > of.seen[word]) continue;
         for (uint32_t other = at - seen.before; other <= at + seen.behind; ++other) {
           const message& with = state_.messages[other];
-          if (own.now.seen[with.word] >= with.stamp) continue;
-          own.now.seen[with.word] = static_cast<uint8_t>(with.stamp);
+          if (of.seen[with.word] >= with.stamp) continue;
+          of.seen[with.word] = static_cast<uint8_t>(with.stamp);
           more = true;
         }
       }
@@ -200,7 +200,7 @@ void explorer::apply(const choice& taken) {
     if (!form_.fences) throw std::logic_error("A check of a program with fences must say so.");
     own.now.join(own.loaded);
     own.now.join(state_.fences);
-    see_whole_events(own);
+    see_whole_events(own.now);
     state_.fences = own.now;
     own.fenced = own.now;
     note("fence");
@@ -221,11 +221,18 @@ void explorer::apply(const choice& taken) {
       after = next.operand;
       write(own, word, after, nullptr);
     } else if (next.what == action::store_several) {
+      ++state_.masked_stores;
       for (uint32_t i = 0; i < next.count; ++i) {
         write(own, next.words[i], next.values[i], nullptr);
         message& made = state_.messages[state_.writes - 1];
         made.before = static_cast<uint8_t>(i);
         made.behind = static_cast<uint8_t>(next.count - 1 - i);
+      }
+      const uint32_t first = state_.writes - next.count;
+      for (uint32_t i = 0; i < next.count; ++i) {
+        for (uint32_t j = 0; j < next.count; ++j) {
+          state_.messages[first + i].released.seen[next.words[j]] = static_cast<uint8_t>(state_.messages[first + j].stamp);
+        }
       }
       after = next.values[0];
     } else if (next.what == action::modify) {

@@ -137,6 +137,7 @@ struct model_state {
   view boundary;  ///< what the threads that have ended a launch bring
   uint8_t at_boundary = 0;
   uint32_t writes = 0;
+  uint32_t masked_stores = 0;
   message messages[max_writes];
 
   size_t used_bytes() const {

@@ -119,13 +119,23 @@ struct no_fence_for_stores : model_machine<State, N, Consensus, Operation> {
   void fence() const {}
 };
 
+/// The own cells and the shared ones are read in any order.
+template <class State, uint32_t N, class Consensus, class Operation>
+struct no_acquire_of_cells : model_machine<State, N, Consensus, Operation> {
+  using base = model_machine<State, N, Consensus, Operation>;
+  template <memory_order Order, class Cell>
+  Cell load_cell(const Cell* address) const {
+    return base::template load_cell<memory_order::relaxed>(address);
+  }
+};
+
 /// A pair's cell is taken for one of the reader's round, whichever round it is of.
 template <class State, uint32_t N, class Consensus, class Operation>
 struct no_round_check : model_machine<State, N, Consensus, Operation> {
   using base = model_machine<State, N, Consensus, Operation>;
-  template <class Cell>
+  template <memory_order Order, class Cell>
   Cell load_cell(const Cell* address) const {
-    const Cell cell = base::load_cell(address);
+    const Cell cell = base::template load_cell<Order>(address);
     if (!rmw_now.exploring) return cell;
     uint32_t& newest = explorer::active().noted();
     if (base::owner_of(address) < N) {

@@ -90,11 +90,14 @@ struct coalesced_store {
   GPUSYNC_HD static constexpr uint64_t pairs(uint32_t participants) {
     return uint64_t{participants} * (participants - 1) / 2;
   }
+  GPUSYNC_HD static constexpr uint64_t settle_steps(uint32_t participants) {
+    return 1 + participants + pairs(participants);
+  }
   GPUSYNC_HD static constexpr uint64_t latest_steps(uint32_t participants) {
-    return 2 * uint64_t{participants} + pairs(participants);
+    return participants + settle_steps(participants);
   }
   GPUSYNC_HD static constexpr uint64_t propose_steps(uint32_t participants) {
-    return 2 + participants + pairs(participants) + latest_steps(participants);
+    return 2 + participants + pairs(participants) + settle_steps(participants);
   }
 
   template <uint32_t N>
@@ -111,21 +114,13 @@ struct coalesced_store {
     Cell own[slots];
     const uint64_t round = read_own<N>(machine, words, own);
     if (round == 0) return {0, 0, true};
-    // Whoever had not stored for this round at the first look, but has at the second, may yet have been the first; whoever
-    // has not at the second was not.
-    const uint64_t again = read_own<N>(machine, words, own);
-    head found{again, 0, false};
-    if (again == round && find_first<N>(machine, words, own, found)) return found;
-    const uint32_t some = lowest_bit(members<N>(machine, own, again));
-    found.winner_and_buffer = some << 1 | buffer_in<N>(machine, own, some);
-    found.known = false;
-    return found;
+    return settle<N>(machine, words, own, round);
   }
 
   GPUSYNC_TEMPLATE_TEXT
   template <class Machine>
   GPUSYNC_HD static uint32_t free_buffer(const Machine& machine, const uint64_t* words, uint32_t self, const head&) {
-    const Cell own = machine.load_cell(cells(words) + cell(self, self));
+    const Cell own = machine.template load_cell<memory_order::relaxed>(cells(words) + cell(self, self));
     return 1 - buffer_of(static_cast<Cell>(machine.broadcast(static_cast<uint32_t>(own), 0)));
   }
 
@@ -154,24 +149,26 @@ struct coalesced_store {
     // Without it two participants may each miss the other's store, and both win.
     machine.fence();
     Cell own[slots];
-    if (read_own<N>(machine, words, own) == wanted.round) {
+    const uint64_t round = read_own<N>(machine, words, own);
+    if (round == wanted.round) {
       head found = wanted;
       if (find_first<N>(machine, words, own, found)) {
         known = found;
         return found.winner() == self;
       }
     }
-    known = latest<N>(machine, words);
+    known = settle<N>(machine, words, own, round);
     return false;
   }
 
  private:
   /// For the memory of an object that nobody is using.
   struct plain : single_lane {
-    template <class Word>
+    template <memory_order, class Word>
     Word load_cell(const Word* address) const {
       return *address;
     }
+    void fence() const {}
   };
 
   GPUSYNC_HD static Cell* cells(uint64_t* words) { return reinterpret_cast<Cell*>(words); }
@@ -183,7 +180,25 @@ struct coalesced_store {
     return lowest;
   }
 
-  /// Reads all own cells, each lane those that it looks after, and returns the latest round among them.
+  /// Who won the round in which somebody has been seen to take part; or the one after it, and so on: see latest().
+  GPUSYNC_TEMPLATE_TEXT
+  template <uint32_t N, class Machine, uint32_t Slots>
+  GPUSYNC_HD static head settle(const Machine& machine, const uint64_t* words, Cell (&own)[Slots], uint64_t round) {
+    // Whoever has not stored for this round at the second look was not the first to do so, for another one had by the
+    // first look. The fence puts the looks in order.
+    machine.fence();
+    const uint64_t again = read_own<N>(machine, words, own);
+    head found{again, 0, false};
+    if (again == round && find_first<N>(machine, words, own, found)) return found;
+    const uint32_t some = lowest_bit(members<N>(machine, own, again));
+    found.winner_and_buffer = some << 1 | buffer_in<N>(machine, own, some);
+    found.known = false;
+    return found;
+  }
+
+  /// Reads all own cells, each lane those that it looks after, and returns the latest round among them. With acquire: a
+  /// shared cell that is read next must not be older than what is found here. (A load is less than a masked store: a warp
+  /// that reads 128 bytes at once may see parts of different ages.)
   GPUSYNC_TEMPLATE_TEXT
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static uint64_t read_own(const Machine& machine, const uint64_t* words, Cell (&own)[Slots]) {
@@ -191,7 +206,8 @@ struct coalesced_store {
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < Slots; ++slot) {
       const uint32_t other = slot * Machine::lanes + machine.lane();
-      own[slot] = other < N ? machine.load_cell(cells(words) + cell(other, other)) : Cell{};
+      own[slot] =
+          other < N ? machine.template load_cell<memory_order::acquire>(cells(words) + cell(other, other)) : Cell{};
       latest = round_of(own[slot]) > latest ? round_of(own[slot]) : latest;
     }
     return machine.most(latest);
@@ -236,7 +252,7 @@ struct coalesced_store {
         const uint32_t one = (first + machine.lane()) / N;
         const uint32_t other = (first + machine.lane()) % N;
         if (one >= other || (stored >> one & 1) == 0 || (stored >> other & 1) == 0) continue;
-        const Cell pair = machine.load_cell(cells(words) + cell(one, other));
+        const Cell pair = machine.template load_cell<memory_order::relaxed>(cells(words) + cell(one, other));
         over = over || pair != pair_cell(found.round, writer_of(pair));
         later |= 1u << writer_of(pair);
       }

@@ -7,6 +7,9 @@
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/host_memory.hpp>
 #include <gpusync/rmw/cas.hpp>
+#include <gpusync/rmw/cas128.hpp>
+#include <gpusync/rmw/coalesced_store.hpp>
+#include <gpusync/rmw/hardware.hpp>
 #include <gpusync/rmw/object.hpp>
 
 namespace gpusync {
@@ -38,20 +41,20 @@ inline uint32_t masked_stores = 0;
 struct host_machine : single_lane {
   static constexpr bool imitates_masked_store = true;
 
-  template <memory_order Order>
-  uint64_t load(const uint64_t* address) const {
+  template <memory_order Order, class Word>
+  Word load(const Word* address) const {
     return host_memory::load<Order, scope::system>(address);
   }
-  template <memory_order Order>
-  uint64_t load_one(const uint64_t* address) const {
+  template <memory_order Order, class Word>
+  Word load_one(const Word* address) const {
     return load<Order>(address);
   }
   template <memory_order Order>
   void store(uint64_t* address, uint64_t word) const {
     host_memory::store<Order, scope::system>(address, word);
   }
-  template <memory_order Order>
-  uint64_t compare_exchange(uint64_t* address, uint64_t expected, uint64_t desired) const {
+  template <memory_order Order, class Word>
+  Word compare_exchange(Word* address, Word expected, Word desired) const {
     constexpr int success = Order == memory_order::relaxed ? __ATOMIC_RELAXED : __ATOMIC_ACQ_REL;
     constexpr int failure = Order == memory_order::relaxed ? __ATOMIC_RELAXED : __ATOMIC_ACQUIRE;
     (void)__atomic_compare_exchange_n(address, &expected, desired, false, success, failure);
@@ -73,6 +76,24 @@ struct host_machine : single_lane {
   }
 #endif
 
+  /// A named operation as the processor's own atomic one where it has it, and as a loop elsewhere.
+  template <class Word, class T>
+  T atomically(Word* word, const named_operation<T>& operation) const {
+    if constexpr (!detail::is_floating<T>::value) {
+      const Word operand = static_cast<Word>(operation.operand);
+      switch (operation.kind) {
+        case operation_kind::add: return static_cast<T>(__atomic_fetch_add(word, operand, __ATOMIC_RELAXED));
+        case operation_kind::subtract: return static_cast<T>(__atomic_fetch_sub(word, operand, __ATOMIC_RELAXED));
+        case operation_kind::exchange: return static_cast<T>(__atomic_exchange_n(word, operand, __ATOMIC_RELAXED));
+        case operation_kind::compare_exchange:
+          return static_cast<T>(
+              compare_exchange<memory_order::relaxed>(word, static_cast<Word>(operation.expected), operand));
+        default: break;
+      }
+    }
+    return detail::apply_in_a_loop<T>(*this, word, operation);
+  }
+
   void fence() const { host_memory::fence<scope::system>(); }
 
   template <class AddressOf, class WordOf>
@@ -82,10 +103,10 @@ struct host_machine : single_lane {
       host_memory::store<memory_order::relaxed, scope::system>(address_of(i), word_of(i));
     }
   }
-  template <class Cell>
+  template <memory_order Order, class Cell>
   Cell load_cell(const Cell* address) const {
     const host_detail::spin_lock alone(host_detail::masked_stores);
-    return host_memory::load<memory_order::relaxed, scope::system>(address);
+    return host_memory::load<Order, scope::system>(address);
   }
 
   [[noreturn]] void refuse(uint32_t number, uint32_t count) const {

@@ -28,7 +28,7 @@ GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
 // other. All lanes call each function together. What the objects ask of it:
 //
 //   lanes, lane()                     how many there are (1 to 32), and which one is calling
-//   load<Order>(address)              the 64-bit word at the lane's own address
+//   load<Order>(address)              the word, of 64 bits or, for rmw::atomic_word, of 32, at the lane's own address
 //   load_one<Order>(address)          the word at an address that all lanes share: the same value for all of them
 //   store<Order>(address, word)       of the lane's own word
 //   compare_exchange<Order>(address, expected, desired)
@@ -37,9 +37,10 @@ GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
 //                                     both for 128 bits
 //   assign(count, address_of, word_of)
 //                                     words 0 to count - 1, each to its address, all at once: the masked store
-//   load_cell(address)                a word that assign() writes; these have 32 or 64 bits
+//   load_cell<Order>(address)         a word that assign() writes; these have 32 or 64 bits
 //   imitates_masked_store, where      whether assign() is one by other means than the hardware's; its memory
 //   fence()                           a sequentially consistent fence
+//   atomically(word, operation)       a named operation as one of the hardware's, for rmw::hardware
 //   any(b), all(b), ballot(b)         votes of the lanes; the ballot's bit l is lane l's
 //   merge(bits), most(word)           union and maximum over the lanes
 //   broadcast(word, lane)             32 bits of that lane

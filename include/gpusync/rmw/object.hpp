@@ -203,8 +203,16 @@ class rmw_participant {
     for (uint32_t pass = 1;; ++pass) {
       machine_.milestone(pass, *this);
       bool whole = false;
-      if (read_record(answer, whole)) return answer;
-      if (whole && head_.decided()) {
+      const bool done = read_record(answer, whole);
+      whole = whole && head_.decided();
+      if constexpr (!Consensus::tells_losers) {
+        // Its next call announces itself in any case, so an attempt from this state costs it little, even if that is old
+        // by then.
+        current_ = done && whole;
+        if (current_) look();
+      }
+      if (done) return answer;
+      if (whole) {
         announcements all;
         read_announcements(all);
         include_own(operation, all);
@@ -513,12 +521,12 @@ class rmw_participant {
   uint32_t last_number_ = 0;  ///< of this participant's announcements
   uint32_t buffer_ = 0;       ///< which of its records is next
   uint32_t stamp_ = 0;        ///< of its last proposal
-  bool current_ = false;      ///< it has won the round of head_, and the next three members hold what that round decided
+  bool current_ = false;      ///< the next three members hold what the round of head_ has decided
   head head_{};
   uint32_t state_[state_words] = {};
   uint32_t numbers_[slots] = {};
   uint32_t answers_[state_words][slots] = {};
-  uint32_t news_[slots] = {};  ///< tags of announcements, read after the round of head_
+  uint32_t news_[slots] = {};  ///< tags of announcements, read after that round was decided
 };
 
 /// A read-modify-write object of N participants, which survives that N - 1 of them stop for ever, wherever they stand:
@@ -540,7 +548,7 @@ class rmw_participant {
 ///   more may be needed for each that is on its way.
 /// Cost: alone, one compare-and-swap (or masked store, fence and load) and 2 N words written; among others one to three
 ///   such rounds, each of which reads and writes some 2 N words and serves all that have announced something.
-/// Storage: `bytes`: about 32 N^2 + 16 N bytes for a state of 4 bytes; 16 N^2 more for each further 4 bytes.
+/// Storage: `bytes`: some 32 N^2 + 80 N for a state of 4 bytes, and 16 N^2 more for each further 4.
 template <class State, uint32_t N, class Consensus, class Operation, class Machine>
 class basic_rmw_object {
   static_assert(N >= 1, "an object has participants");

@@ -1,14 +1,13 @@
-// Workload "Smith-Waterman" in OpenCL C: says the same as wavefront.hpp, which explains it. Goes between the text of the
-// barrier and stepped.cl.
+// Workload "Smith-Waterman" in OpenCL C: says the same as wavefront.hpp, which explains it. Goes between the text of
+// the barrier and stepped.cl.
 
 #define NO_SCORE (-(1 << 30))
 
 // down: two halves of `rows`, used in turn: H(i,j) and F(i+1,j). on: E(i,j+1) and H(i-1,j). best: score and column.
-#define STEP_PARAMETERS                                                                                       \
-  __global const uchar *query, __global const uchar *reference, __global int2 *down, __global int2 *on,       \
+#define STEP_PARAMETERS                                                                                 \
+  __global const uchar *query, __global const uchar *reference, __global int2 *down, __global int2 *on, \
       __global int2 *best, uint rows, uint columns, int match, int mismatch, int open_and_extend, int extend
-#define STEP_ARGUMENTS \
-  query, reference, down, on, best, rows, columns, match, mismatch, open_and_extend, extend
+#define STEP_ARGUMENTS query, reference, down, on, best, rows, columns, match, mismatch, open_and_extend, extend
 
 static uint step_count(STEP_PARAMETERS) {
   return rows == 0 || columns == 0 ? 0 : rows + columns - 1;

@@ -1,19 +1,27 @@
-// As tests/grid/late_poller_test.cpp, on a device.
-#include "device_fixture.cuh"
+// As tests/grid/late_poller_test.cpp, on a device: by a child process alone, so without CUDA's headers.
+#include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "support/watched_child.hpp"
 
 namespace gpusync::test {
 namespace {
 
-class CudaLatePoller : public CudaTest {
+class CudaLatePoller : public testing::Test {
  protected:
+  void SetUp() override {
+    if (pass("nothing", 60s).output.find("no CUDA device") != std::string::npos) {
+      GTEST_SKIP() << "there is no CUDA device";
+    }
+  }
+
   /// The child stands beside this program.
   static outcome pass(const char* text, std::chrono::milliseconds limit) {
     char path[4096];
     const ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
-    const std::string folder(path, static_cast<size_t>(std::max<ssize_t>(0, length)));
-    return watch({folder.substr(0, folder.rfind('/')) + "/cuda_late_poller", text}, limit);
+    const std::string program(path, static_cast<size_t>(std::max<ssize_t>(0, length)));
+    return watch({program.substr(0, program.rfind('/')) + "/cuda_late_poller", text}, limit);
   }
 };
 
