@@ -135,6 +135,8 @@ int main(int argc, char** argv) {
     return fail(exit_code::usage, wrong.what());
   } catch (const no_such_device& missing) {
     return fail(exit_code::no_such_device, missing.what());
+  } catch (const std::bad_alloc&) {
+    return fail(exit_code::failed, "This machine has too little memory for what was asked. Ask for less at a time.");
   } catch (const std::exception& failure) {
     // Whoever writes much to it may find out before the end.
     if (std::ferror(stdout) != 0) return fail(exit_code::failed, "Standard output could not be written.");

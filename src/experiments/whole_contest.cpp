@@ -77,6 +77,7 @@ whole_outcome outcome_of(contestant& one, const step_method& method, const exper
 whole_rounds rounds_for(bool quick) {
   whole_rounds rounds;
   if (quick) {
+    rounds.least = 1;
     rounds.most = 5;
     rounds.relative_spread = 0.05;
     rounds.budget_ns = 0.5e9;
@@ -116,6 +117,7 @@ std::vector<whole_outcome> run_whole_contest(whole_workload& workload, const exp
       one.run(true);
       if (one.thrown) continue;
       one.stop = rule.judge(summarize(one.times), clock.nanoseconds());
+      if (one.stop == stop_reason::time && one.times.size() < rounds.least) one.stop = stop_reason::running;
       any = any || one.active();
     }
     progress(std::min(1.0, std::max(static_cast<double>(round + 1) / static_cast<double>(rounds.most),

@@ -27,7 +27,7 @@ struct whole_rounds {
   uint64_t least = 3;  ///< the papers' means are of three runs
   uint64_t most = 15;
   double relative_spread = 0.005;
-  double budget_ns = 3e9;  ///< for all methods of one shape together
+  double budget_ns = 3e9;  ///< for all methods of one shape together, unless `least` takes longer
 };
 /// As an experiment should measure, or for a quick look.
 whole_rounds rounds_for(bool quick);

@@ -43,11 +43,11 @@ TEST(FengXiao2010, PublishedFiguresAreThoseOfTheText) {
   EXPECT_EQ(printed("cost-decomposition", "published-tf-fence", "time_per_block"), 0.333);
   EXPECT_EQ(printed("cost-decomposition", "published-tf-fence", "intercept"), 7.267);
   for (const auto& [experiment, based, free, fenced, based_below, free_below] :
-       {std::tuple{"smith-waterman", 11.70, 25.47, 23.14, 17, 19}, {"bitonic-sort", 16.64, 40.39, 100.70, 13, 13}}) {
+       {std::tuple{"smith-waterman", 11.70, 25.47, -23.14, 17, 19}, {"bitonic-sort", 16.64, 40.39, -100.70, 13, 13}}) {
     EXPECT_EQ(feng_xiao_published(experiment).size(), 5u);
     EXPECT_EQ(printed(experiment, "published-lock-based-none", "improvement_over_relaunch"), based);
     EXPECT_EQ(printed(experiment, "published-lock-free-none", "improvement_over_relaunch"), free);
-    EXPECT_EQ(printed(experiment, "published-grid-barrier-fence", "increase_over_relaunch"), fenced);
+    EXPECT_EQ(printed(experiment, "published-grid-barrier-fence", "improvement_over_relaunch"), fenced);
     EXPECT_EQ(printed(experiment, "published-lock-based-fence", "faster_until"), based_below);
     EXPECT_EQ(printed(experiment, "published-lock-free-fence", "faster_until"), free_below);
   }

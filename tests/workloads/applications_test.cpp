@@ -36,7 +36,7 @@ class OnDevice : public testing::TestWithParam<device_description> {
   /// Runs a workload twice under each method that orders data. A launch for each step is for few steps.
   static void expect_right(whole_workload& workload, const step_shape& shape, const std::string& what,
                            bool launches = true) {
-    size_t ran = 0;
+    size_t ran = 0, barriers = 0;
     for (const step_method& method : workload.methods()) {
       if (!method.ordered || (!launches && !method.needs_co_residency)) continue;
       std::unique_ptr<whole_program> program;
@@ -54,8 +54,10 @@ class OnDevice : public testing::TestWithParam<device_description> {
       EXPECT_EQ(found.wrong, 0u) << what << ", " << method.name << ", " << shape.blocks << " x " << shape.threads
                                  << ": of " << found.checked;
       ran += 1;
+      barriers += method.needs_co_residency;
     }
     EXPECT_GE(ran, launches ? 4u : 3u) << what;
+    EXPECT_GE(barriers, 1u) << what;
   }
 };
 

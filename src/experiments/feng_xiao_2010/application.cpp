@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <gpusync/core/error.hpp>
 #include "experiments/grid_barriers/part_rows.hpp"
 #include "experiments/step_contest.hpp"
 #include "models/crossing.hpp"
@@ -25,20 +26,26 @@ metric improvement_over(const std::vector<double>& times, const std::vector<doub
   return improvement;
 }
 
+/// Whether a method that claims right results had wrong ones, or failed: it has no figures of merit. One that orders
+/// nothing has: the paper's figure 1 is made of these.
+bool is_broken(const whole_outcome& outcome) {
+  return outcome.entry.status != row_status::ok && outcome.claims_correctness;
+}
+
 void add_improvement(std::vector<whole_outcome>& outcomes, const std::string& launch) {
   const auto base = std::find_if(outcomes.begin(), outcomes.end(),
                                  [&](const whole_outcome& outcome) { return outcome.method.name == launch; });
   if (base == outcomes.end() || base->entry.status != row_status::ok) return;
   const std::vector<double> times = base->samples;
   for (whole_outcome& outcome : outcomes) {
-    if (outcome.method.name == launch || outcome.samples.empty()) continue;
+    if (outcome.method.name == launch || outcome.samples.empty() || is_broken(outcome)) continue;
     outcome.entry.metrics.emplace_back("improvement_over_" + launch, improvement_over(outcome.samples, times));
   }
 }
 
 void add_rate(whole_outcome& outcome, const application& what) {
   const metric* time = outcome.entry.find_metric("run_time");
-  if (what.work <= 0 || !time->value || *time->value <= 0) return;
+  if (what.work <= 0 || !time->value || *time->value <= 0 || is_broken(outcome)) return;
   outcome.entry.metrics.emplace_back(what.rate, plain_metric(what.work / (*time->value * 1e-3), "1e9/s", time->n));
 }
 
@@ -50,8 +57,7 @@ struct curve {
 
 void add_point(std::vector<curve>& curves, const whole_outcome& outcome, uint32_t blocks) {
   const metric* time = outcome.entry.find_metric("run_time");
-  // A method that orders nothing has its curve too: the paper's figure 1 is made of these.
-  if (!time->value || (outcome.entry.status != row_status::ok && outcome.claims_correctness)) return;
+  if (!time->value || is_broken(outcome)) return;
   auto found = std::find_if(curves.begin(), curves.end(),
                             [&](const curve& one) { return one.method.name == outcome.method.name; });
   if (found == curves.end()) found = curves.insert(curves.end(), {outcome.method, {}});
@@ -65,7 +71,8 @@ void add_crossings(const std::vector<curve>& curves, const std::string& launch, 
       std::find_if(curves.begin(), curves.end(), [&](const curve& one) { return one.method.name == launch; });
   if (base == curves.end() || base->points.size() < 2) return;
   for (const curve& one : curves) {
-    if (!one.method.needs_co_residency || one.points.size() < 2) continue;
+    const bool keeps_its_kernel = one.method.needs_co_residency && one.method.name != "cooperative-relaunch";
+    if (!keeps_its_kernel || one.points.size() < 2) continue;
     row entry;
     entry.experiment = what.experiment;
     entry.items = one.method.items;
@@ -79,7 +86,11 @@ void add_crossings(const std::vector<curve>& curves, const std::string& launch, 
     until.value = stays_below_until(one.points, base->points);
     from.value = stays_below_from(one.points, base->points);
     entry.metrics = {{"faster_until", until}, {"faster_from", from}};
-    entry.verification = fmt::format("drawn from {} figures, each checked in its run", one.points.size());
+    entry.verification = fmt::format(
+        "drawn from {} figures, each checked in its run, for {} to {} blocks: the last of them means that the curves "
+        "do "
+        "not cross",
+        one.points.size(), one.points.front().x, one.points.back().x);
     sink.add(std::move(entry), true);
   }
 }
@@ -152,10 +163,15 @@ void run_application(const application& what, const experiment_request& request,
     std::vector<int64_t> blocks = request.axes.numbers_or("blocks", what.blocks);
     if (blocks.empty()) {
       const auto processors = static_cast<uint32_t>(std::max(1, request.device.compute_units));
-      uint64_t most = workload->max_co_resident(methods, threads);
+      uint64_t most = 0;
+      try {
+        most = workload->max_co_resident(methods, threads);
+      } catch (const error&) {  // a block of that size cannot run: the rows say why
+      }
       // The system starts thousands of threads, which only get in each other's way.
       if (request.device.kind == device_kind::host) most = std::min<uint64_t>(most, 2 * processors);
       blocks = blocks_up_to(std::min<uint64_t>(most, 65535), processors, request.quick);
+      if (blocks.empty()) blocks = {1};  // not even that fits: the rows say why
     }
     std::sort(blocks.begin(), blocks.end());
     std::vector<curve> curves;
@@ -171,7 +187,11 @@ void run_application(const application& what, const experiment_request& request,
           });
       add_improvement(outcomes, launch);
       for (const char* rival : {"relaunch", "graph", "cg"}) add_ratio(outcomes, rival);
-      const double clock = what.clock_mhz();
+      double clock = 0;
+      try {
+        clock = what.clock_mhz();
+      } catch (const error&) {  // a device that has failed has no clock; its rows say why
+      }
       for (whole_outcome& outcome : outcomes) {
         add_rate(outcome, what);
         add_point(curves, outcome, shape.blocks);
@@ -185,7 +205,7 @@ void run_application(const application& what, const experiment_request& request,
         sink.add(std::move(entry), outcome.claims_correctness);
       }
     }
-    add_crossings(curves, launch, what, request, sizes[size], sink);
+    if (!sink.interrupted()) add_crossings(curves, launch, what, request, sizes[size], sink);
   }
 }
 

@@ -5,6 +5,8 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "experiments/feng_xiao_2010/application.hpp"
 #include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
@@ -74,10 +76,12 @@ class smith_waterman : public experiment {
   void check(const experiment_request& request) const override {
     const auto device = open_part<smith_waterman_device>(request.device);
     const sequences all = sequences_of(request);
-    for (const pair_of_sequences& pair : all.pairs()) require_room(pair, *device, request);
     const alignment_problem nothing;
-    for (const alignment_form form : forms(request, *device, 0)) {
-      (void)application_methods(request, device->aligning(nothing, form)->methods(), {});
+    for (const pair_of_sequences& pair : all.pairs()) {
+      require_room(pair, *device, request);
+      for (const alignment_form form : forms(request, *device, pair.query->bases.size())) {
+        (void)application_methods(request, device->aligning(nothing, form)->methods(), {});
+      }
     }
   }
 
@@ -105,16 +109,28 @@ class smith_waterman : public experiment {
   }
 
  private:
+  static constexpr size_t longest_name = 200;
+
   static std::string word_of(alignment_form form) { return form == alignment_form::memory ? "memory" : "registers"; }
 
+  /// The sequences of the files that an axis names. A file is read once, for it may be a pipe.
   static std::vector<sequence> read_all(const experiment_request& request, const std::string& axis) {
+    static std::map<std::string, std::vector<sequence>> known;
     struct sysinfo memory {};
     (void)sysinfo(&memory);
     const uint64_t limit = uint64_t{memory.totalram} * memory.mem_unit / 4;  // what is computed of it needs room too
     std::vector<sequence> all;
+    std::set<std::string> names;
     for (const std::string& path : request.axes.words.at(axis)) {
-      for (sequence& one : read_fasta(path, limit)) {
-        if (one.name.empty()) one.name = fmt::format("{}#{}", path, all.size() + 1);
+      auto found = known.find(path);
+      if (found == known.end()) found = known.emplace(path, read_fasta(path, limit)).first;
+      size_t number = 0;
+      for (sequence one : found->second) {
+        number += 1;
+        if (one.name.size() > longest_name) one.name.resize(longest_name);
+        // Rows go by the names.
+        if (one.name.empty() || names.count(one.name) != 0) one.name = fmt::format("{}:{}#{}", path, one.name, number);
+        names.insert(one.name);
         all.push_back(std::move(one));
       }
     }
@@ -194,8 +210,19 @@ class smith_waterman : public experiment {
     for (const alignment_form form : {alignment_form::memory, alignment_form::registers}) {
       if (device.has(form)) there.push_back(word_of(form));
     }
-    const auto room = static_cast<uint64_t>(request.device.compute_units) * 256 * 4;
-    const bool fast = request.axes.words.count("query") != 0 && device.has(alignment_form::registers) && rows <= room;
+    bool fast = request.axes.words.count("query") != 0 && device.has(alignment_form::registers);
+    // Four rows a thread, and a few of the methods.
+    for (const int64_t threads : request.axes.numbers_or("threads", {256})) {
+      for (const int64_t blocks : request.axes.numbers_or("blocks", {request.device.compute_units})) {
+        fast = fast && threads % 32 == 0 && rows <= 4 * static_cast<uint64_t>(threads * blocks);
+      }
+    }
+    if (fast && request.axes.words.count("method") != 0) {
+      const auto there_too = device.methods_in_registers();
+      for (const std::string& name : request.axes.words.at("method")) {
+        fast = fast && std::find(there_too.begin(), there_too.end(), name) != there_too.end();
+      }
+    }
     std::vector<alignment_form> chosen;
     for (const std::string& word : words_or(request, "form", there, {fast ? "registers" : "memory"})) {
       chosen.push_back(word == "memory" ? alignment_form::memory : alignment_form::registers);
@@ -218,7 +245,7 @@ class smith_waterman : public experiment {
                                                       {"gap-open", scoring.gap_open},
                                                       {"gap-extend", scoring.gap_extend}};
     for (const auto& [axis, value] : scores) {
-      if (request.axes.numbers.count(axis) != 0) axes.emplace_back(axis, int64_t{value});
+      if (from_files || request.axes.numbers.count(axis) != 0) axes.emplace_back(axis, int64_t{value});
     }
     for (const alignment_form form : forms(request, device, problem.query.size())) {
       application what;
@@ -246,7 +273,8 @@ class smith_waterman : public experiment {
       what.blocks = {units};
       what.methods = {"relaunch", "graph", "cg", "placed-counters-acquire-release"};
     } else {
-      what.blocks = {request.device.kind == device_kind::host ? units : std::min<int64_t>(units, 2)};
+      // One work-group on OpenCL: on a CPU that does other work, two wait long for each other.
+      what.blocks = {request.device.kind == device_kind::host ? units : 1};
       what.methods = {"lock-based-acquire-release"};
     }
   }

@@ -1,7 +1,6 @@
 // Bitonic sort in registers: each thread keeps its elements as long as its kernel lives, and only what crosses blocks
 // goes through memory. The network is that of bitonic_steps.hpp; a *stage* is one step of it between blocks with the
-// steps within blocks that follow. The Grid is one whose threads
-// exchange values, see exchange_cuda.cuh.
+// steps within blocks that follow. The Grid is one whose threads exchange values, see exchange_cuda.cuh.
 #pragma once
 
 #include <cstring>

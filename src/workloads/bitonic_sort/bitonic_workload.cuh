@@ -37,6 +37,9 @@ class cuda_sort_data : public run_data {
   void* elements() const { return elements_.address(); }
   const void* unsorted() const { return unsorted_.address(); }
 
+ protected:
+  const cuda_target& where_;
+
  private:
   static size_t room(size_t bytes) { return bytes == 0 ? 1 : bytes; }
 
@@ -48,9 +51,27 @@ class cuda_sort_data : public run_data {
     return copy;
   }
 
-  const cuda_target& where_;
   const size_t bytes_;
   const cuda_buffer unsorted_, expected_, elements_, different_;
+};
+
+/// And where blocks exchange them.
+class cuda_exchange_data : public cuda_sort_data {
+ public:
+  cuda_exchange_data(const cuda_target& where, const sort_input& input, size_t exchanged_bytes)
+      : cuda_sort_data(where, input), exchanged_(where.device(), exchanged_bytes) {}
+
+  /// What the run before has left there would be right, whether a barrier held or not.
+  void reset() override {
+    const cuda_device_scope scope(where_.device().ordinal());
+    check_cuda(cudaMemsetAsync(exchanged_.address(), 0xa5, exchanged_.bytes(), where_.stream()), "cudaMemsetAsync");
+    cuda_sort_data::reset();
+  }
+
+  four_words* exchanged() const { return static_cast<four_words*>(exchanged_.address()); }
+
+ private:
+  const cuda_buffer exchanged_;
 };
 
 /// In memory, under every barrier.
@@ -86,8 +107,7 @@ class cuda_sort_in_registers : public whole_workload {
   cuda_sort_in_registers(const cuda_target& where, const sort_input& input)
       : where_(where),
         input_(input),
-        data_(std::make_shared<cuda_sort_data>(where, input)),
-        exchanged_(where.device(), exchanged_bytes(input.count)) {}
+        data_(std::make_shared<cuda_exchange_data>(where, input, exchanged_bytes(input.count))) {}
 
   std::vector<step_method> methods() const override { return stepped::methods<stepped::few_barriers>(where_.device()); }
 
@@ -110,7 +130,7 @@ class cuda_sort_in_registers : public whole_workload {
     work stages;
     stages.input = static_cast<const Element*>(data_->unsorted());
     stages.output = static_cast<Element*>(data_->elements());
-    stages.exchanged = static_cast<four_words*>(exchanged_.address());
+    stages.exchanged = data_->exchanged();
     stages.count = static_cast<uint32_t>(input_.count);
     stages.merges = merges;
     stages.chunk = chunk;
@@ -130,8 +150,7 @@ class cuda_sort_in_registers : public whole_workload {
 
   const cuda_target& where_;
   const sort_input& input_;
-  const std::shared_ptr<cuda_sort_data> data_;
-  const cuda_buffer exchanged_;
+  const std::shared_ptr<cuda_exchange_data> data_;
 };
 
 template <class Element>

@@ -27,7 +27,7 @@ constexpr uint64_t bytes_of_alignment(uint64_t query, uint64_t reference) {
 /// The best of all rows' best cells.
 alignment_end end_of(const std::vector<row_best>& rows);
 
-/// What a device found, compared with the host's.
+/// What a device found, compared with the host's: one for each letter of the query, as many as the host has.
 comparison compare_rows(const alignment_problem& problem, const std::vector<row_best>& found);
 
 /// `score`, `query_end` and `reference_end`.
@@ -53,6 +53,8 @@ class smith_waterman_device {
   virtual std::unique_ptr<whole_workload> aligning(const alignment_problem& problem, alignment_form form) = 0;
   /// Whether it has it.
   virtual bool has(alignment_form form) const = 0;
+  /// The names of the methods that it has in registers; empty if it has none.
+  virtual std::vector<std::string> methods_in_registers() const { return {}; }
   /// Bytes that a problem may take; 0 if that is not known.
   virtual uint64_t memory() const = 0;
   /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.

@@ -10,7 +10,7 @@ namespace {
 /// All rows as they are before the first diagonal.
 __global__ void reset_rows(handed_down* down, handed_on* on, row_best* best, uint32_t rows) {
   for (uint32_t row = blockIdx.x * blockDim.x + threadIdx.x; row < rows; row += gridDim.x * blockDim.x) {
-    down[row] = {0, no_score};
+    down[row] = down[size_t{rows} + row] = {0, no_score};
     on[row] = {no_score, 0};
     best[row] = {0, 0};
   }
@@ -53,6 +53,9 @@ class cuda_alignment_data : public run_data {
   handed_on* on() const { return static_cast<handed_on*>(on_.address()); }
   row_best* best() const { return static_cast<row_best*>(best_.address()); }
 
+ protected:
+  const cuda_target& where_;
+
  private:
   cuda_buffer room(size_t bytes_of_row) const {
     return {where_.device(), std::max<size_t>(1, problem_.query.size()) * bytes_of_row};
@@ -65,10 +68,29 @@ class cuda_alignment_data : public run_data {
     return copy;
   }
 
-  const cuda_target& where_;
   const alignment_problem& problem_;
   const cuda_buffer query_, reference_, down_, on_, best_;
   std::vector<row_best> found_;
+};
+
+/// And what warps hand down to each other.
+class cuda_edges_data : public cuda_alignment_data {
+ public:
+  cuda_edges_data(const cuda_target& where, const alignment_problem& problem, size_t edge_bytes)
+      : cuda_alignment_data(where, problem), edges_(where.device(), edge_bytes) {}
+
+  /// Nothing of the run before is to be found there.
+  void reset() override {
+    const cuda_device_scope scope(where_.device().ordinal());
+    check_cuda(cudaMemsetAsync(edges_.address(), 0x25, edges_.bytes(), where_.stream()), "cudaMemsetAsync");
+    cuda_alignment_data::reset();
+  }
+
+  handed_down* edges() const { return static_cast<handed_down*>(edges_.address()); }
+  size_t edge_bytes() const { return edges_.bytes(); }
+
+ private:
+  const cuda_buffer edges_;
 };
 
 /// In memory, under every barrier.
@@ -98,8 +120,7 @@ class alignment_in_registers : public whole_workload {
  public:
   alignment_in_registers(const cuda_target& where, const alignment_problem& problem)
       : where_(where),
-        data_(std::make_shared<cuda_alignment_data>(where, problem)),
-        edges_(where.device(), edge_bytes(most_warps(where.device()))) {}
+        data_(std::make_shared<cuda_edges_data>(where, problem, edge_bytes(most_warps(where.device())))) {}
 
   std::vector<step_method> methods() const override { return stepped::methods<stepped::few_barriers>(where_.device()); }
 
@@ -116,7 +137,7 @@ class alignment_in_registers : public whole_workload {
                              std::to_string(threads) + " threads, which have " + std::to_string(most_rows) +
                              " rows each.");
     }
-    if (edge_bytes(threads / cuda_grid::warp_size) > edges_.bytes()) {
+    if (edge_bytes(threads / cuda_grid::warp_size) > data_->edge_bytes()) {
       throw invalid_argument("More blocks than ever run at once: " + std::to_string(shape.blocks) + ".");
     }
     if (rows <= threads) return prepared<1>(method, shape);
@@ -134,8 +155,7 @@ class alignment_in_registers : public whole_workload {
 
   template <uint32_t Rows>
   std::unique_ptr<whole_program> prepared(const step_method& method, const step_shape& shape) {
-    const wavefront_rows<Rows> work{data_->numbers(), static_cast<handed_down*>(edges_.address()), data_->down(),
-                                    data_->on(), data_->best()};
+    const wavefront_rows<Rows> work{data_->numbers(), data_->edges(), data_->down(), data_->on(), data_->best()};
     return stepped::prepare<stepped::few_barriers>(where_, method, shape, work, data_);
   }
 
@@ -148,8 +168,7 @@ class alignment_in_registers : public whole_workload {
   }
 
   const cuda_target& where_;
-  const std::shared_ptr<cuda_alignment_data> data_;
-  const cuda_buffer edges_;
+  const std::shared_ptr<cuda_edges_data> data_;
 };
 
 class cuda_smith_waterman : public smith_waterman_device {
@@ -161,6 +180,13 @@ class cuda_smith_waterman : public smith_waterman_device {
     return std::make_unique<alignment_in_registers>(where_, problem);
   }
   bool has(alignment_form) const override { return true; }
+  std::vector<std::string> methods_in_registers() const override {
+    std::vector<std::string> names;
+    for (const step_method& method : stepped::methods<stepped::few_barriers>(where_.device())) {
+      names.push_back(method.name);
+    }
+    return names;
+  }
   uint64_t memory() const override {
     const cuda_device_scope scope(where_.device().ordinal());
     size_t free = 0, total = 0;

@@ -1,6 +1,6 @@
 // Smith-Waterman in registers: each thread has rows of its own, whose state it keeps as long as its kernel lives; what
-// crosses warps goes through memory. The recurrence is that of wavefront.hpp. The Grid is one
-// whose threads exchange values, see exchange_cuda.cuh.
+// crosses warps goes through memory. The recurrence is that of wavefront.hpp. The Grid is one whose threads exchange
+// values, see exchange_cuda.cuh.
 #pragma once
 
 #include "workloads/smith_waterman/wavefront.hpp"

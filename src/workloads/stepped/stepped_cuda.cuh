@@ -2,12 +2,12 @@
 //
 // A computation is a trivially copyable class Work, an argument of its kernels:
 //
-//   using kept = …;                                       what a thread keeps from step to step while its kernel lives
-//   static constexpr uint32_t blocks_of_1024 = 2;         per multiprocessor: 2 leaves a thread 32 registers, 1 leaves
-//   64 uint32_t steps() const;
-//   __device__ kept load(Grid, uint32_t step) const; what is kept, as it is before `step`
-//   __device__ void step(Grid, uint32_t step, kept&) const;
-//   __device__ void save(Grid, const kept&) const;        leaves it where load() finds it
+//   kept                        a type: what a thread keeps from step to step while its kernel lives
+//   most_threads, full_blocks   per block, and blocks of so many per multiprocessor: this limits a thread's registers
+//   steps()                     how many there are
+//   load(Grid, step)            returns what is kept, as it is before that step
+//   step(Grid, step, kept&)     the calling thread's part of the step
+//   save(Grid, const kept&)     leaves what is kept where load() finds it
 //
 // for a Grid that is a cuda_exchange_grid here, and host threads elsewhere.
 //
@@ -167,6 +167,7 @@ class graph_program : public program<Work> {
       for (uint32_t step = first; step < end; ++step) add_node(step);
     } catch (const error&) {
       (void)cudaStreamEndCapture(stream, &graph);  // the stream serves the other programs too
+      if (graph != nullptr) (void)cudaGraphDestroy(graph);
       (void)cudaGetLastError();
       throw;
     }
