@@ -20,6 +20,7 @@ template <uint32_t Words>
 struct appended {
   uint32_t digits[Words] = {};
 };
+
 /// Appends a digit, 1 to 15.
 template <uint32_t Words>
 struct append {
@@ -40,7 +41,8 @@ struct rmw_program {
   bool has_data = false;      ///< the participants have plain data, which the calls are to hand on
   uint32_t crash_at = 0;      ///< participant 0 stops for ever at this access of its call `crash_in`; 0: it does not
   uint32_t crash_in = 0;
-  bool returns = false;  ///< then a new participant takes over its number
+  bool returns = false;              ///< then a new participant takes over its number
+  uint64_t most_states = 5'000'000;  ///< beyond them the search is cut short and says so
 };
 
 constexpr uint32_t calls_each = 3;
@@ -105,7 +107,7 @@ exploration explore_rmw(const rmw_program& what) {
   form.stale = what.stale;
   form.fences = what.stale;
   form.calls = true;
-  form.most_states = bound(5'000'000);
+  form.most_states = bound(what.most_states);
   std::vector<rmw::wide> memory(object_type::words / 2 + 1);
   rmw_now = {};
   rmw_now.words = &memory[0].low;
@@ -147,6 +149,52 @@ exploration explore_rmw(const rmw_program& what) {
   return result;
 }
 
+/// A policy alone: participants that propose for so many rounds, one after the other, and then look for the last one.
+/// All who learn of a round's winner must learn of the same.
+template <uint32_t N, class Consensus, template <class, uint32_t, class, class> class Machine = model_machine>
+exploration explore_consensus(const std::vector<uint32_t>& rounds) {
+  using machine = Machine<appended<1>, N, Consensus, append<1>>;
+  using head = typename Consensus::head;
+  shape form;
+  form.blocks = N;
+  form.stale = true;
+  form.fences = true;
+  form.calls = true;
+  form.most_states = bound(5'000'000);
+  std::vector<rmw::wide> memory(Consensus::words(N) / 2 + 1);
+  rmw_now = {};
+  rmw_now.words = &memory[0].low;
+  rmw_now.exploring = true;
+  explorer search(form, [&] {
+    explorer& active = explorer::active();
+    const uint32_t self = active.fiber_index();
+    const machine on;
+    head known{0, 0, true};
+    const auto check = [&] {
+      if (!known.decided() || known.round == 0) return;
+      const uint32_t shift = 4 * (static_cast<uint32_t>(known.round) - 1);
+      uint64_t& winners = active.calls().known_order;
+      const uint64_t before = winners >> shift & 15;
+      if (before != 0 && before != known.winner() + 1) {
+        active.require(false, failure::not_linearizable, "a round has two winners");
+      }
+      winners |= uint64_t{known.winner() + 1} << shift;
+    };
+    for (uint32_t i = 0; i < rounds[self]; ++i) {
+      const head wanted = Consensus::next(known, self, i % 2, 0, nullptr);
+      (void)Consensus::template propose<N>(on, rmw_now.words, self, known, wanted);
+      check();
+      if (!known.decided()) return;
+    }
+    known = Consensus::template latest<N>(on, rmw_now.words);
+    check();
+  });
+  search.name_words(rmw_now.words);
+  exploration result = search.run();
+  rmw_now.exploring = false;
+  return result;
+}
+
 void must_pass(const std::string& what, const exploration& result) {
   print(what + " (" + std::to_string(rmw_now.most_passes) + " passes, " + std::to_string(result.most_call_steps) +
             " accesses)",
@@ -171,6 +219,7 @@ template <uint32_t N, class Consensus>
 void crash_everywhere(const std::string& what, const std::vector<uint32_t>& each, bool returns) {
   exploration all;
   all.exhaustive = true;
+  uint32_t most_passes = 0;
   for (uint32_t crash_in = 0; crash_in < each[0]; ++crash_in) {
     bool reached = true;
     for (uint32_t at = 1; reached; ++at) {
@@ -185,11 +234,13 @@ void crash_everywhere(const std::string& what, const std::vector<uint32_t>& each
       all.seconds += result.seconds;
       all.exhaustive = all.exhaustive && result.exhaustive;
       all.most_call_steps = std::max(all.most_call_steps, result.most_call_steps);
-      EXPECT_EQ(result.found, failure::none)
-          << what << ", access " << at << ": " << to_string(result.found) << "\n" << result.trace;
+      EXPECT_EQ(result.found, failure::none) << what << ", access " << at << ": " << to_string(result.found) << "\n"
+                                             << result.trace;
+      most_passes = std::max(most_passes, rmw_now.most_passes);
       reached = rmw_now.crashes != 0;
     }
   }
+  rmw_now.most_passes = most_passes;
   must_pass(what + (returns ? ", which returns" : ""), all);
 }
 
@@ -214,15 +265,32 @@ void add_shipped(const std::string& name) {
   });
   add_check("rmw", name + "_stale", [] {
     must_pass("2 participants, 2 calls and 1, stale values", explore_rmw<2, 1, Consensus>(stale({2, 1})));
+    if (Consensus::uses_cells) return;
+    must_pass("2 participants, 2 calls each, stale values", explore_rmw<2, 1, Consensus>(stale({2, 2})));
+    rmw_program of_3 = stale({1, 1, 1});
+    of_3.most_states = 300'000;
+    must_pass("3 participants, 1 call each, stale values", explore_rmw<3, 1, Consensus>(of_3));
   });
 }
 
 template <class Consensus>
 void add_ordered(const std::string& name) {
   add_check("rmw", name + "_hands_on_data", [] {
-    rmw_program what = stale({2, 1});
+    rmw_program what = stale({3, 3});
     what.has_data = true;
-    must_pass("2 participants, 2 calls and 1, plain data, stale values", explore_rmw<2, 1, Consensus>(what));
+    must_pass("2 participants, 3 calls each, plain data, stale values", explore_rmw<2, 1, Consensus>(what));
+    what.calls = {1, 1, 1};
+    must_pass("3 participants, 1 call each, plain data, stale values", explore_rmw<3, 1, Consensus>(what));
+  });
+}
+
+template <uint32_t N, class Consensus, template <class, uint32_t, class, class> class Machine>
+void add_consensus_mutant(const std::string& name, const std::vector<uint32_t>& rounds) {
+  add_check("rmw_mutant", name, [=] {
+    const exploration result = explore_consensus<N, Consensus, Machine>(rounds);
+    print(name, result);
+    std::fputs(result.trace.c_str(), stdout);
+    EXPECT_EQ(result.found, failure::not_linearizable) << "found: " << to_string(result.found);
   });
 }
 
@@ -260,6 +328,11 @@ void add_rmw_checks() {
   add_check("rmw", "coalesced_store_as_in_shared_memory", [] {
     must_pass("2 participants, 3 calls each", explore_rmw<2, 1, narrow_store>(calls({3, 3})));
   });
+  add_check("rmw", "coalesced_store_agrees", [] {
+    must_pass("2 participants, 2 rounds each", explore_consensus<2, store>({2, 2}));
+    must_pass("2 participants, 1 round each, and one that looks", explore_consensus<3, store>({1, 1, 0}));
+    must_pass("3 participants, 1 round each", explore_consensus<3, store>({1, 1, 1}));
+  });
   add_ordered<ordered>("cas");
   add_ordered<rmw::cas128<publication::ordered>>("cas128");
   add_ordered<rmw::cas<publication::ordered, 1>>("cas_with_patience");
@@ -278,6 +351,8 @@ void add_rmw_checks() {
   add_mutant<2, store, no_validation>("coalesced_store_no_validation", wrong, calls({3, 3}));
   add_mutant<2, store, no_fence_for_stores>("coalesced_store_no_fence", wrong, stale({2, 1}));
   add_mutant<2, store, no_acquire_of_cells>("coalesced_store_no_acquire", wrong, stale({2, 1}));
+  add_consensus_mutant<3, store, one_look_for_stores>("coalesced_store_one_look", {1, 1, 0});
+  add_consensus_mutant<2, store, no_fence_for_stores>("coalesced_store_no_fence_at_all", {1, 1});
   rmw_program data = stale({2, 1});
   data.has_data = true;
   add_mutant<2, rmw::cas<>, model_machine>("cas_tagged_hands_on_no_data", failure::data_race, data);

@@ -16,15 +16,15 @@ struct crashed {};
 
 /// What a search of an object sets for the machines that its participants run on.
 struct rmw_search {
-  uint64_t* words = nullptr;     ///< the object's memory
-  bool exploring = false;        ///< otherwise accesses are plain: participants join before the search
-  bool reduces = true;           ///< accesses that no other participant has to do with are no steps of their own
-  bool merges = true;            ///< milestones forget how a participant came there
-  bool bounded = true;           ///< passes are counted, which tells states apart
-  uint32_t most_passes = 0;      ///< seen
-  uint64_t crash_in = 0;         ///< the call, by its bit, in which its participant stops for ever
-  uint32_t crash_at = 0;         ///< at the call's access of this number, from 1
-  uint64_t crashes = 0;          ///< seen
+  uint64_t* words = nullptr;  ///< the object's memory
+  bool exploring = false;     ///< otherwise accesses are plain: participants join before the search
+  bool reduces = true;        ///< accesses that no other participant has to do with are no steps of their own
+  bool merges = true;         ///< milestones forget how a participant came there
+  bool bounded = true;        ///< passes are counted, which tells states apart
+  uint32_t most_passes = 0;   ///< seen
+  uint64_t crash_in = 0;      ///< the call, by its bit, in which its participant stops for ever
+  uint32_t crash_at = 0;      ///< at the call's access of this number, from 1
+  uint64_t crashes = 0;       ///< seen
 };
 inline rmw_search rmw_now;
 
@@ -63,7 +63,8 @@ struct model_machine : rmw::single_lane {
     before_access();
     if (is_record(address)) {
       const uint32_t own = 3u << 2 * explorer::active().fiber_index();
-      if (((may_read() | own) & record_bit(address)) == 0) throw std::logic_error("A record is read that no head has named.");
+      if (((may_read() | own) & record_bit(address)) == 0)
+        throw std::logic_error("A record is read that no head has named.");
     }
     const uint64_t value = explorer::active().perform(action::load, Order, address, 8, 0);
     if constexpr (!Consensus::uses_cells) {
@@ -98,8 +99,7 @@ struct model_machine : rmw::single_lane {
   rmw::wide load_wide(rmw::wide* address) const {
     if (!rmw_now.exploring) return *address;
     before_access();
-    const uint64_t number =
-        explorer::active().perform(action::load, Order, &address->low, 8, 0);
+    const uint64_t number = explorer::active().perform(action::load, Order, &address->low, 8, 0);
     const rmw::wide value = wide_of(number, *address);
     names(value.high);
     return value;

@@ -24,9 +24,9 @@ struct recorded_call {
 };
 
 /// Looks for an order of calls in which each takes place between its begin and its end and gets the answer that it got
-/// (Herlihy and Wing 1990). The search is that of Wing and Gong (1993): of the calls that nothing ended before, try each
-/// one next. Lowe's (2017) addition keeps it short: a set of calls that have taken place, with the state that they led
-/// to, is not tried again once it has been found to lead nowhere.
+/// (Herlihy and Wing 1990). The search is that of Wing and Gong (1993): of the calls that nothing ended before, try
+/// each one next. Lowe's (2017) addition keeps it short: a set of calls that have taken place, with the state that they
+/// led to, is not tried again once it has been found to lead nowhere.
 ///
 /// Time grows with the calls and with how many overlap; in the worst case exponentially with those. An object may be
 /// used for many histories, which spares it allocations.

@@ -80,9 +80,8 @@ TEST(Linearizability, FindsReadersThatDisagree) {
     }
     return made.answer == state;
   };
-  std::vector<access> calls = {{{true, 1}, 0, 0, 100, true},  {{true, 2}, 0, 0, 100, true},
-                               {{false, 0}, 1, 1, 2, true},   {{false, 0}, 2, 3, 4, true},
-                               {{false, 0}, 2, 1, 2, true},   {{false, 0}, 1, 3, 4, true}};
+  std::vector<access> calls = {{{true, 1}, 0, 0, 100, true}, {{true, 2}, 0, 0, 100, true}, {{false, 0}, 1, 1, 2, true},
+                               {{false, 0}, 2, 3, 4, true},  {{false, 0}, 2, 1, 2, true},  {{false, 0}, 1, 3, 4, true}};
   linearizability<int, access> search;
   EXPECT_FALSE(search.holds(0, calls, perform));
   calls.pop_back();
@@ -90,7 +89,8 @@ TEST(Linearizability, FindsReadersThatDisagree) {
 }
 
 TEST(Linearizability, ReturnsTheOrder) {
-  const auto order = linearizability<int, call>().order_of(0, {ended(1, 2, 0, 9), ended(1, 0, 1, 8), ended(1, 1, 2, 7)}, add);
+  const auto order =
+      linearizability<int, call>().order_of(0, {ended(1, 2, 0, 9), ended(1, 0, 1, 8), ended(1, 1, 2, 7)}, add);
   ASSERT_TRUE(order);
   EXPECT_EQ(*order, (std::vector<size_t>{1, 2, 0}));
 }
@@ -133,7 +133,8 @@ bool holds_by_trying(const std::vector<call>& calls) {
   return false;
 }
 
-RC_GTEST_PROP(Linearizability, AgreesWithTryingAllOrders, ()) {
+RC_GTEST_PROP(Linearizability, AgreesWithTryingAllOrders, ())
+{
   const size_t count = *rc::gen::inRange<size_t>(0, 5);
   std::vector<call> calls;
   for (size_t i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
-// Participants that stop for ever, at every access to memory of a call: the others' calls end, within the bound, and all
-// answers still fit into one order.
+// Participants that stop for ever, at every access to memory of a call: the others' calls end, within the bound, and
+// all answers still fit into one order.
 #include <gtest/gtest.h>
 
 #include "models/linearizability.hpp"

@@ -219,7 +219,8 @@ TEST(RmwObject, NarrowCellsWearOut) {
   using layout = decltype(storage)::object_type::layout;
   const uint32_t round = 0x7ffffffe;
   reinterpret_cast<uint32_t*>(words)[0] = test::narrow_store::own_cell(round, 1);
-  for (uint32_t i = 0; i < layout::record_words; ++i) words[layout::record(0, 1) + i] = rmw::tagged(i == 0 ? 5 : 0, round);
+  for (uint32_t i = 0; i < layout::record_words; ++i)
+    words[layout::record(0, 1) + i] = rmw::tagged(i == 0 ? 5 : 0, round);
   auto me = storage.object().join(1);
   EXPECT_EQ(me.add(1), 5u);
   EXPECT_THROW((void)me.add(1), error);
@@ -238,6 +239,29 @@ TEST(RmwObject, RoundsOutlastTheirTags) {
   auto other = storage.object().join(1);
   for (uint32_t i = 0; i < 20; ++i) EXPECT_EQ(i % 3 == 0 ? other.add(1) : me.add(1), 5 + i);
   EXPECT_GT(me.known().bits >> 16, uint64_t{0xffff'ffff});
+}
+
+// Letters and announcements carry numbers of 24 bits, which come back.
+TEST(RmwObject, NumbersOfAnnouncementsMayComeBack) {
+  using patient = rmw::cas<publication::tagged, 1>;
+  host_rmw_storage<uint32_t, 2, patient> storage;
+  using layout = decltype(storage)::object_type::layout;
+  uint64_t* words = storage.object().memory();
+  auto one = storage.object().join(0);
+  for (uint32_t start : {0xfffffdu, 0x7ffffdu}) {
+    storage.reset();
+    // As after many announcements of participant 1, all done; a letter is left that has the number 0, as in a fresh
+    // object.
+    words[layout::announcement(0, 1)] = rmw::tagged(1, start << 8);
+    words[layout::record(0, 0) + layout::numbers + 1] = rmw::tagged(start, 0);
+    one = storage.object().join(0);
+    auto other = storage.object().join(1);
+    for (uint32_t i = 0; i < 10; ++i) {
+      EXPECT_EQ(one.add(1), 2 * i);
+      EXPECT_EQ(other.add(1), 2 * i + 1);  // announces, for it does not know the last round
+    }
+    EXPECT_NE(rmw::tag_of(words[layout::announcement(0, 1)]) >> 8, start);
+  }
 }
 
 TEST(RmwObject, TakesTheBytesThatItsContractSays) {

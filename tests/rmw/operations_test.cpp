@@ -15,10 +15,9 @@ namespace {
 
 using rmw::operation_kind;
 
-constexpr operation_kind all_kinds[] = {operation_kind::add,       operation_kind::subtract,
-                                        operation_kind::exchange,  operation_kind::minimum,
-                                        operation_kind::maximum,   operation_kind::increment,
-                                        operation_kind::decrement, operation_kind::compare_exchange};
+constexpr operation_kind all_kinds[] = {
+    operation_kind::add,     operation_kind::subtract,  operation_kind::exchange,  operation_kind::minimum,
+    operation_kind::maximum, operation_kind::increment, operation_kind::decrement, operation_kind::compare_exchange};
 
 /// Written a second time, and in another way: integers in 128 bits and then cut.
 template <class T>
@@ -48,7 +47,8 @@ T expected_of(operation_kind kind, T old, T operand, T expected) {
 template <class T>
 std::vector<T> values_of_interest() {
   using limits = std::numeric_limits<T>;
-  std::vector<T> values = {T{0}, T{1}, T{2}, T{7}, T{100}, limits::max(), limits::lowest(), static_cast<T>(limits::max() - 1)};
+  std::vector<T> values = {
+      T{0}, T{1}, T{2}, T{7}, T{100}, limits::max(), limits::lowest(), static_cast<T>(limits::max() - 1)};
   if constexpr (std::is_signed_v<T>) values.insert(values.end(), {T{-1}, T{-2}, T{-100}});
   if constexpr (std::is_floating_point_v<T>) {
     values.insert(values.end(), {T{0.5}, -T{0}, limits::infinity(), -limits::infinity(), limits::quiet_NaN(),

@@ -138,6 +138,7 @@ struct lanes_machine : rmw::host_machine {
   uint32_t own = 0;
 
   uint32_t lane() const { return own; }
+  void meet() const { (void)team->gather(own, 0); }
   bool any(bool value) const { return ballot(value) != 0; }
   bool all(bool value) const { return ballot(value) == (uint64_t{1} << Lanes) - 1; }
   uint32_t ballot(bool value) const {

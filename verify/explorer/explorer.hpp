@@ -31,8 +31,8 @@ std::string hex(uint64_t value);
 
 struct exploration {
   uint64_t states = 0;
-  uint64_t steps = 0;       ///< transitions between states
-  uint64_t executions = 0;  ///< ways in which all threads came to their end, each up to the first known state
+  uint64_t steps = 0;            ///< transitions between states
+  uint64_t executions = 0;       ///< ways in which all threads came to their end, each up to the first known state
   uint64_t most_call_steps = 0;  ///< accesses of one call, at most
   double seconds = 0;
   bool exhaustive = false;
@@ -74,8 +74,9 @@ class explorer {
   /// An atomic read-modify-write: the word becomes change(before, operand, second). Returns what was before.
   uint64_t modify(memory_order order, const void* address, size_t bytes, changed_value change, uint64_t operand,
                   uint64_t second);
-  /// Relaxed stores to several words in one step. They are one event: whoever has read one of them with acquire has seen
-  /// them all, and so has whoever executes a fence after it has seen one of them, or what came behind it in its word.
+  /// Relaxed stores to several words in one step. They are one event: whoever has read one of them with acquire has
+  /// seen them all, and so has whoever executes a fence after it has seen one of them, or what came behind it in its
+  /// word.
   void store_several(uint32_t count, const void* const* addresses, size_t bytes, const uint64_t* values);
   /// A load that is part of the step before it: of a word that no other thread writes.
   uint64_t load_at_once(memory_order order, const void* address, size_t bytes);

@@ -231,7 +231,8 @@ void explorer::apply(const choice& taken) {
       const uint32_t first = state_.writes - next.count;
       for (uint32_t i = 0; i < next.count; ++i) {
         for (uint32_t j = 0; j < next.count; ++j) {
-          state_.messages[first + i].released.seen[next.words[j]] = static_cast<uint8_t>(state_.messages[first + j].stamp);
+          state_.messages[first + i].released.seen[next.words[j]] =
+              static_cast<uint8_t>(state_.messages[first + j].stamp);
         }
       }
       after = next.values[0];

@@ -32,7 +32,7 @@ struct message {
   uint8_t word;
   uint8_t before;  ///< so many messages before this one were made by the same store_several
   uint8_t behind;  ///< and so many behind it
-  view released;      ///< what an acquiring reader gets
+  view released;   ///< what an acquiring reader gets
 };
 
 enum class action : uint8_t { load, store, store_several, add, fetch_add, modify, fence };

@@ -62,7 +62,8 @@ struct one_record : model_machine<State, N, Consensus, Operation> {
   }
   template <memory_order Order>
   uint64_t load(const uint64_t* address) const {
-    if (rmw_now.exploring && base::is_record(address)) base::may_read() |= base::may_read() << 1 | base::may_read() >> 1;
+    if (rmw_now.exploring && base::is_record(address))
+      base::may_read() |= base::may_read() << 1 | base::may_read() >> 1;
     return base::template load<Order>(folded(address));
   }
   template <memory_order Order>
@@ -116,6 +117,18 @@ struct torn_store : model_machine<State, N, Consensus, Operation> {
 /// No fence between a masked store and the loads behind it.
 template <class State, uint32_t N, class Consensus, class Operation>
 struct no_fence_for_stores : model_machine<State, N, Consensus, Operation> {
+  void fence() const {}
+};
+
+/// A fence behind a masked store, but none between two looks at the own cells.
+template <class State, uint32_t N, class Consensus, class Operation>
+struct one_look_for_stores : model_machine<State, N, Consensus, Operation> {
+  using base = model_machine<State, N, Consensus, Operation>;
+  template <class AddressOf, class WordOf>
+  void assign(uint32_t count, AddressOf&& address_of, WordOf&& word_of) const {
+    base::assign(count, address_of, word_of);
+    base::fence();
+  }
   void fence() const {}
 };
 

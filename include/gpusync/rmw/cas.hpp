@@ -18,8 +18,8 @@ namespace gpusync::rmw {
 /// Storage: one word of 64 bits. Rounds are counted modulo 2^48, and modulo 2^32 in the records' tags: a participant
 ///   must not sleep through exactly a multiple of 2^32 rounds in the middle of a call.
 ///
-/// Patience: how often one who has announced an operation looks for the answer before it competes for a round. With many
-/// participants patience lets the last winner apply the operations of all, round after round. 0: compete at once.
+/// Patience: how often one who has announced an operation looks for the answer before it competes for a round. With
+/// many participants patience lets the last winner apply the operations of all, round after round. 0: compete at once.
 template <publication Order = publication::tagged, uint32_t Patience = 0>
 struct cas {
   static constexpr publication order = Order;
@@ -27,7 +27,7 @@ struct cas {
   static constexpr uint32_t max_participants = 1u << 15;
   static constexpr bool carries_state = false;  ///< the state stands in the records, not in the policy's words
   static constexpr bool uses_cells = false;     ///< its words are accessed with atomics, not with masked stores
-  static constexpr bool tells_losers = true;     ///< who proposes learns whether its proposal was taken
+  static constexpr bool tells_losers = true;    ///< who proposes learns whether its proposal was taken
   static constexpr bool stamps_skip = false;    ///< a round's stamp is that of the round before it and 1
   static constexpr const char* name = "cas";
   static constexpr const char* paper_item = "H2";
@@ -59,7 +59,7 @@ struct cas {
 
   /// The last decided round of an object that nobody is using.
   template <uint32_t N>
-  static head settled(const uint64_t* words) {
+  GPUSYNC_HD static head settled(const uint64_t* words) {
     return {*words};
   }
 

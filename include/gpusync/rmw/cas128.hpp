@@ -22,8 +22,9 @@ struct cas128 {
   static constexpr uint32_t max_participants = 1u << 15;
   static constexpr bool carries_state = true;
   static constexpr bool uses_cells = false;
-  static constexpr bool tells_losers = true;     ///< who proposes learns whether its proposal was taken
-  static constexpr bool stamps_skip = true;  ///< a record that lost to a change without one must not be taken for the next
+  static constexpr bool tells_losers = true;  ///< who proposes learns whether its proposal was taken
+  static constexpr bool stamps_skip =
+      true;  ///< a record that lost to a change without one must not be taken for the next
   static constexpr const char* name = "cas128";
   static constexpr const char* paper_item = "H2";
   static constexpr uint32_t max_passes = 3;
@@ -59,7 +60,7 @@ struct cas128 {
     return state_words == 1 ? state[0] : uint64_t{state[1]} << 32 | state[0];
   }
   template <uint32_t N>
-  static head settled(const uint64_t* words) {
+  GPUSYNC_HD static head settled(const uint64_t* words) {
     return {{words[0], words[1]}};
   }
 
@@ -92,8 +93,8 @@ struct cas128 {
   GPUSYNC_TEMPLATE_TEXT
   template <uint32_t N, class Machine>
   GPUSYNC_HD static bool propose(const Machine& machine, uint64_t* words, uint32_t, head& known, const head& wanted) {
-    const wide before = machine.template compare_exchange_wide<hands_on>(reinterpret_cast<wide*>(words), known.bits,
-                                                                         wanted.bits);
+    const wide before =
+        machine.template compare_exchange_wide<hands_on>(reinterpret_cast<wide*>(words), known.bits, wanted.bits);
     const bool taken = before == known.bits;
     known.bits = taken ? wanted.bits : before;
     return taken;

@@ -101,7 +101,7 @@ struct coalesced_store {
   }
 
   template <uint32_t N>
-  static head settled(const uint64_t* words) {
+  GPUSYNC_HD static head settled(const uint64_t* words) {
     return latest<N>(plain{}, words);
   }
 
@@ -136,7 +136,8 @@ struct coalesced_store {
                                  const head& wanted) {
     static_assert(Machine::imitates_masked_store || Evidence::covers(Where, sizeof(Cell)),
                   "nothing shows that a masked store is seen as one in this memory: see rmw/litmus.hpp");
-    if constexpr (!Machine::imitates_masked_store) static_assert(Machine::where == Where, "the policy is for the other memory");
+    if constexpr (!Machine::imitates_masked_store)
+      static_assert(Machine::where == Where, "the policy is for the other memory");
     constexpr uint32_t slots = (N + Machine::lanes - 1) / Machine::lanes;
     if constexpr (sizeof(Cell) == 4) {
       if (wanted.round > max_rounds) machine.worn_out(max_rounds);
@@ -165,20 +166,14 @@ struct coalesced_store {
   /// For the memory of an object that nobody is using.
   struct plain : single_lane {
     template <memory_order, class Word>
-    Word load_cell(const Word* address) const {
+    GPUSYNC_HD Word load_cell(const Word* address) const {
       return *address;
     }
-    void fence() const {}
+    GPUSYNC_HD void fence() const {}
   };
 
   GPUSYNC_HD static Cell* cells(uint64_t* words) { return reinterpret_cast<Cell*>(words); }
   GPUSYNC_HD static const Cell* cells(const uint64_t* words) { return reinterpret_cast<const Cell*>(words); }
-
-  GPUSYNC_HD static uint32_t lowest_bit(uint32_t bits) {
-    uint32_t lowest = 0;
-    while ((bits >> lowest & 1) == 0) ++lowest;
-    return lowest;
-  }
 
   /// Who won the round in which somebody has been seen to take part; or the one after it, and so on: see latest().
   GPUSYNC_TEMPLATE_TEXT
@@ -197,8 +192,8 @@ struct coalesced_store {
   }
 
   /// Reads all own cells, each lane those that it looks after, and returns the latest round among them. With acquire: a
-  /// shared cell that is read next must not be older than what is found here. (A load is less than a masked store: a warp
-  /// that reads 128 bytes at once may see parts of different ages.)
+  /// shared cell that is read next must not be older than what is found here. (A load is less than a masked store: a
+  /// warp that reads 128 bytes at once may see parts of different ages.)
   GPUSYNC_TEMPLATE_TEXT
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static uint64_t read_own(const Machine& machine, const uint64_t* words, Cell (&own)[Slots]) {

@@ -39,6 +39,18 @@ struct word_of_bytes<8> {
   using type = uint64_t;
 };
 
+/// The same, as CUDA's atomic and shuffle functions name it.
+template <size_t Bytes>
+struct atomic_bits;
+template <>
+struct atomic_bits<4> {
+  using type = unsigned;
+};
+template <>
+struct atomic_bits<8> {
+  using type = unsigned long long;
+};
+
 /// Applies an operation to the T in `word` with a loop of compare-and-swap that keeps what it was told.
 GPUSYNC_TEMPLATE_TEXT
 template <class T, class Machine>
@@ -126,7 +138,7 @@ class basic_rmw_object<State, N, rmw::atomic_word<Loops>, rmw::named_operation<S
     if (number >= N) machine.refuse(number, N);
     return participant(machine, words_, number);
   }
-  static State settled_state(const uint64_t* memory) {
+  GPUSYNC_HD static State settled_state(const uint64_t* memory) {
     State state;
     memcpy(&state, memory, sizeof(State));
     return state;

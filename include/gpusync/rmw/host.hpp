@@ -66,7 +66,8 @@ struct host_machine : single_lane {
   __attribute__((target("cx16"))) wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
     __extension__ using bits = unsigned __int128;
     const auto joined = [](const wide& of) { return bits{of.high} << 64 | of.low; };
-    const bits before = __sync_val_compare_and_swap(reinterpret_cast<bits*>(address), joined(expected), joined(desired));
+    const bits before =
+        __sync_val_compare_and_swap(reinterpret_cast<bits*>(address), joined(expected), joined(desired));
     return {static_cast<uint64_t>(before), static_cast<uint64_t>(before >> 64)};
   }
   /// Writes what it reads: the processors promise nothing else for 128 bits.
@@ -94,7 +95,9 @@ struct host_machine : single_lane {
     return detail::apply_in_a_loop<T>(*this, word, operation);
   }
 
-  void fence() const { host_memory::fence<scope::system>(); }
+  void fence() const {
+    host_memory::fence<scope::system>();
+  }
 
   template <class AddressOf, class WordOf>
   void assign(uint32_t count, AddressOf&& address_of, WordOf&& word_of) const {

@@ -40,6 +40,8 @@ GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
 //   load_cell<Order>(address)         a word that assign() writes; these have 32 or 64 bits
 //   imitates_masked_store, where      whether assign() is one by other means than the hardware's; its memory
 //   fence()                           a sequentially consistent fence
+//   meet()                            orders the lanes' accesses before it with those behind it, for
+//                                     publication::ordered
 //   atomically(word, operation)       a named operation as one of the hardware's, for rmw::hardware
 //   any(b), all(b), ballot(b)         votes of the lanes; the ballot's bit l is lane l's
 //   merge(bits), most(word)           union and maximum over the lanes
@@ -58,6 +60,7 @@ struct single_lane {
   static constexpr uint32_t lanes = 1;
 
   GPUSYNC_HD uint32_t lane() const { return 0; }
+  GPUSYNC_HD void meet() const {}
   GPUSYNC_HD bool any(bool value) const { return value; }
   GPUSYNC_HD bool all(bool value) const { return value; }
   GPUSYNC_HD uint32_t ballot(bool value) const { return value ? 1 : 0; }

@@ -150,7 +150,8 @@ struct wire<named_operation<T>> {
   }
 
   GPUSYNC_HD static constexpr bool is_sum(uint32_t code) {
-    return code == static_cast<uint32_t>(operation_kind::add) || code == static_cast<uint32_t>(operation_kind::subtract);
+    return code == static_cast<uint32_t>(operation_kind::add) ||
+           code == static_cast<uint32_t>(operation_kind::subtract);
   }
   /// What an addition adds.
   GPUSYNC_HD static sum amount(uint32_t code, const uint32_t* from) {

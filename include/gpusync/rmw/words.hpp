@@ -44,6 +44,12 @@ GPUSYNC_HD constexpr bool announced_after(uint32_t one, uint32_t other) {
   return static_cast<int32_t>((one - other) << 8) > 0;
 }
 
+/// void, if T is a type.
+template <class T>
+struct void_of {
+  using type = void;
+};
+
 /// An object as words, and back. T: trivially copyable. Bytes that fill up the last word are 0.
 template <class T>
 GPUSYNC_HD void split(const T& object, uint32_t* words) {
@@ -55,6 +61,15 @@ GPUSYNC_HD T joined(const uint32_t* words) {
   T object;
   memcpy(static_cast<void*>(&object), words, sizeof(T));
   return object;
+}
+
+/// The number of the lowest bit that is set. Precondition: one is.
+GPUSYNC_HD inline uint32_t lowest_bit(uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return static_cast<uint32_t>(__ffs(static_cast<int>(bits)) - 1);
+#else
+  return static_cast<uint32_t>(__builtin_ctz(bits));
+#endif
 }
 
 GPUSYNC_HD constexpr uint64_t larger(uint64_t one, uint64_t other) {

@@ -1,0 +1,128 @@
+// Wait-free objects on a CUDA device: in global and in shared memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <gpusync/core/cuda_device.hpp>
+#include <gpusync/rmw/cas.hpp>
+#include <gpusync/rmw/cas128.hpp>
+#include <gpusync/rmw/coalesced_store.hpp>
+#include <gpusync/rmw/cuda_machine.cuh>
+#include <gpusync/rmw/hardware.hpp>
+#include <gpusync/rmw/object.hpp>
+
+namespace gpusync {
+
+/// A wait-free object in global memory, whose participants are warps of any blocks.
+template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
+          class Machine = rmw::cuda_warp<rmw::space::global>>
+using rmw_object = basic_rmw_object<State, N, Consensus, Operation, Machine>;
+
+/// A wait-free object in the shared memory of a block, whose participants are its warps.
+template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
+          class Machine = rmw::cuda_warp<rmw::space::shared>>
+using shared_rmw_object = basic_rmw_object<State, N, Consensus, Operation, Machine>;
+
+/// A consensus policy that stands on something which was not tested on this device.
+class untested_device : public error {
+ public:
+  using error::error;
+};
+
+namespace rmw {
+
+namespace detail {
+template <class Consensus, class = void>
+struct evidence_of {
+  static void require(const cuda_device&) {}
+};
+template <class Consensus>
+struct evidence_of<Consensus, typename void_of<typename Consensus::evidence>::type> {
+  static void require(const cuda_device& device) {
+    const std::string tested = Consensus::evidence::device;
+    if (tested == device.name()) return;
+    throw untested_device("Consensus " + std::string(Consensus::name) +
+                          " needs a masked store that is seen as one, which was tested on " +
+                          (tested.empty() ? "no device" : tested) + " and not on " + device.name() +
+                          ". Run gpusync run store-atomicity there, or use rmw::cas.");
+  }
+};
+}  // namespace detail
+
+/// Throws untested_device if objects with this policy stand on evidence for another device than this one, and
+/// invalid_argument if the device cannot run it at all. cuda_rmw_storage calls it; call it before a launch whose blocks
+/// have objects in shared memory.
+template <class Consensus>
+void require_evidence(const cuda_device& device) {
+  detail::evidence_of<Consensus>::require(device);
+  if (std::string(Consensus::name) == "cas128" && device.properties().major < 9) {
+    throw invalid_argument("Consensus cas128 needs a device of compute capability 9.0, and " + device.name() + " has " +
+                           std::to_string(device.properties().major) + "." + std::to_string(device.properties().minor) +
+                           ". Use rmw::cas.");
+  }
+}
+
+}  // namespace rmw
+
+/// Owns the memory of one object in a CUDA device's global memory. Reusable by one launch after another without a
+/// reset, whoever has stopped in the middle of what.
+template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
+          class Machine = rmw::cuda_warp<rmw::space::global>>
+class cuda_rmw_storage {
+ public:
+  using object_type = basic_rmw_object<State, N, Consensus, Operation, Machine>;
+
+  /// Throws untested_device or invalid_argument as rmw::require_evidence() says, cuda_failure if memory is short.
+  explicit cuda_rmw_storage(const cuda_device& device, const State& first = State{}) {
+    rmw::require_evidence<Consensus>(device);
+    words_ = cuda_buffer(device, object_type::bytes);
+    reset(first);
+  }
+
+  /// The object to hand to a kernel.
+  object_type object() const { return object_type(static_cast<uint64_t*>(words_.address())); }
+
+  /// The state. Waits for the device. Precondition: no kernel uses the object.
+  State state() const {
+    const cuda_device_scope scope(words_.ordinal());
+    std::vector<uint64_t> copy(object_type::words);
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    check_cuda(cudaMemcpy(copy.data(), words_.address(), object_type::bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return object_type::settled_state(copy.data());
+  }
+
+  /// A fresh object. Blocking. Precondition: no kernel uses the object.
+  void reset(const State& first = State{}) {
+    const cuda_device_scope scope(words_.ordinal());
+    std::vector<uint64_t> fresh(object_type::words);
+    object_type::start(fresh.data(), first);
+    check_cuda(cudaMemcpy(words_.address(), fresh.data(), object_type::bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+
+  /// Bytes of device memory.
+  size_t bytes() const { return words_.bytes(); }
+
+ private:
+  cuda_buffer words_;
+};
+
+/// The memory of an object in shared memory:
+///   __shared__ gpusync::shared_rmw_storage<gpusync::shared_rmw_object<uint32_t, 8>> memory;
+///   auto counter = memory.start(0).join(warp);
+template <class Object>
+struct alignas(128) shared_rmw_storage {
+  uint64_t words[Object::words];
+
+  /// Makes a fresh object. All threads of the block call it together, before the first join().
+  __device__ Object start(const typename Object::state_type& first) {
+    const uint32_t threads = blockDim.x * blockDim.y * blockDim.z;
+    const uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    for (uint32_t i = thread; i < Object::words; i += threads) words[i] = Object::start_word(i, first);
+    __syncthreads();
+    return Object(words);
+  }
+};
+
+}  // namespace gpusync

@@ -1,0 +1,398 @@
+// A participant of a wait-free object on a GPU: a warp, or a thread.
+#pragma once
+
+#include <gpusync/rmw/hardware.hpp>
+#include <gpusync/rmw/machine.hpp>
+#include <gpusync/rmw/operations.hpp>
+
+namespace gpusync::rmw {
+
+namespace detail {
+
+/// Atomic accesses to words of 32, 64 and 128 bits, each one PTX instruction, at the scope in which a memory is shared:
+/// a device's global memory by its grids, a block's shared memory by its threads.
+template <space Where>
+struct cuda_words;
+
+// 128 bits: PTX 8.3; compare-and-swap of them sm_90.
+#define GPUSYNC_CUDA_WORDS(WHERE, PLACE, SCOPE, ADDRESS, CONSTRAINT, CONVERT)                                     \
+  template <>                                                                                                     \
+  struct cuda_words<WHERE> {                                                                                      \
+    template <memory_order Order>                                                                                 \
+    static __device__ __forceinline__ uint64_t load(const uint64_t* address) {                                    \
+      uint64_t word;                                                                                              \
+      if constexpr (Order == memory_order::relaxed) {                                                             \
+        asm volatile("ld.relaxed." SCOPE "." PLACE ".u64 %0, [%1];"                                               \
+                     : "=l"(word)                                                                                 \
+                     : CONSTRAINT(CONVERT(address))                                                               \
+                     : "memory");                                                                                 \
+      } else {                                                                                                    \
+        asm volatile("ld.acquire." SCOPE "." PLACE ".u64 %0, [%1];"                                               \
+                     : "=l"(word)                                                                                 \
+                     : CONSTRAINT(CONVERT(address))                                                               \
+                     : "memory");                                                                                 \
+      }                                                                                                           \
+      return word;                                                                                                \
+    }                                                                                                             \
+    template <memory_order Order>                                                                                 \
+    static __device__ __forceinline__ uint32_t load(const uint32_t* address) {                                    \
+      uint32_t word;                                                                                              \
+      if constexpr (Order == memory_order::relaxed) {                                                             \
+        asm volatile("ld.relaxed." SCOPE "." PLACE ".u32 %0, [%1];"                                               \
+                     : "=r"(word)                                                                                 \
+                     : CONSTRAINT(CONVERT(address))                                                               \
+                     : "memory");                                                                                 \
+      } else {                                                                                                    \
+        asm volatile("ld.acquire." SCOPE "." PLACE ".u32 %0, [%1];"                                               \
+                     : "=r"(word)                                                                                 \
+                     : CONSTRAINT(CONVERT(address))                                                               \
+                     : "memory");                                                                                 \
+      }                                                                                                           \
+      return word;                                                                                                \
+    }                                                                                                             \
+    template <memory_order Order>                                                                                 \
+    static __device__ __forceinline__ void store(uint64_t* address, uint64_t word) {                              \
+      if constexpr (Order == memory_order::relaxed) {                                                             \
+        asm volatile("st.relaxed." SCOPE "." PLACE ".u64 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "l"(word)     \
+                     : "memory");                                                                                 \
+      } else {                                                                                                    \
+        asm volatile("st.release." SCOPE "." PLACE ".u64 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "l"(word)     \
+                     : "memory");                                                                                 \
+      }                                                                                                           \
+    }                                                                                                             \
+    template <memory_order Order>                                                                                 \
+    static __device__ __forceinline__ void store(uint32_t* address, uint32_t word) {                              \
+      static_assert(Order == memory_order::relaxed, "nothing releases words of 32 bits");                         \
+      asm volatile("st.relaxed." SCOPE "." PLACE ".u32 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "r"(word)       \
+                   : "memory");                                                                                   \
+    }                                                                                                             \
+    template <memory_order Order>                                                                                 \
+    static __device__ __forceinline__ uint64_t compare_exchange(uint64_t* address, uint64_t expected,             \
+                                                                uint64_t desired) {                               \
+      uint64_t before;                                                                                            \
+      if constexpr (Order == memory_order::relaxed) {                                                             \
+        asm volatile("atom.relaxed." SCOPE "." PLACE ".cas.b64 %0, [%1], %2, %3;"                                 \
+                     : "=l"(before)                                                                               \
+                     : CONSTRAINT(CONVERT(address)), "l"(expected), "l"(desired)                                  \
+                     : "memory");                                                                                 \
+      } else {                                                                                                    \
+        asm volatile("atom.acq_rel." SCOPE "." PLACE ".cas.b64 %0, [%1], %2, %3;"                                 \
+                     : "=l"(before)                                                                               \
+                     : CONSTRAINT(CONVERT(address)), "l"(expected), "l"(desired)                                  \
+                     : "memory");                                                                                 \
+      }                                                                                                           \
+      return before;                                                                                              \
+    }                                                                                                             \
+    template <memory_order Order>                                                                                 \
+    static __device__ __forceinline__ uint32_t compare_exchange(uint32_t* address, uint32_t expected,             \
+                                                                uint32_t desired) {                               \
+      static_assert(Order == memory_order::relaxed, "nothing hands on with words of 32 bits");                    \
+      uint32_t before;                                                                                            \
+      asm volatile("atom.relaxed." SCOPE "." PLACE ".cas.b32 %0, [%1], %2, %3;"                                   \
+                   : "=r"(before)                                                                                 \
+                   : CONSTRAINT(CONVERT(address)), "r"(expected), "r"(desired)                                    \
+                   : "memory");                                                                                   \
+      return before;                                                                                              \
+    }                                                                                                             \
+    template <memory_order Order>                                                                                 \
+    static __device__ __forceinline__ wide load(const wide* address) {                                            \
+      wide value;                                                                                                 \
+      if constexpr (Order == memory_order::relaxed) {                                                             \
+        asm volatile("{ .reg .b128 all; ld.relaxed." SCOPE "." PLACE ".b128 all, [%2]; mov.b128 {%0, %1}, all; }" \
+                     : "=l"(value.low), "=l"(value.high)                                                          \
+                     : CONSTRAINT(CONVERT(address))                                                               \
+                     : "memory");                                                                                 \
+      } else {                                                                                                    \
+        asm volatile("{ .reg .b128 all; ld.acquire." SCOPE "." PLACE ".b128 all, [%2]; mov.b128 {%0, %1}, all; }" \
+                     : "=l"(value.low), "=l"(value.high)                                                          \
+                     : CONSTRAINT(CONVERT(address))                                                               \
+                     : "memory");                                                                                 \
+      }                                                                                                           \
+      return value;                                                                                               \
+    }                                                                                                             \
+    template <memory_order Order>                                                                                 \
+    static __device__ __forceinline__ wide compare_exchange(wide* address, wide expected, wide desired) {         \
+      wide before;                                                                                                \
+      if constexpr (Order == memory_order::relaxed) {                                                             \
+        GPUSYNC_CUDA_WIDE_CAS("relaxed", PLACE, SCOPE, CONSTRAINT, CONVERT);                                      \
+      } else {                                                                                                    \
+        GPUSYNC_CUDA_WIDE_CAS("acq_rel", PLACE, SCOPE, CONSTRAINT, CONVERT);                                      \
+      }                                                                                                           \
+      return before;                                                                                              \
+    }                                                                                                             \
+    static __device__ __forceinline__ void fence() { asm volatile("fence.sc." SCOPE ";" ::: "memory"); }          \
+                                                                                                                  \
+   private:                                                                                                       \
+    static __device__ __forceinline__ ADDRESS global_address(const void* address) {                               \
+      return static_cast<ADDRESS>(__cvta_generic_to_global(address));                                             \
+    }                                                                                                             \
+    static __device__ __forceinline__ ADDRESS shared_address(const void* address) {                               \
+      return static_cast<ADDRESS>(__cvta_generic_to_shared(address));                                             \
+    }                                                                                                             \
+  }
+#define GPUSYNC_CUDA_WIDE_CAS(ORDER, PLACE, SCOPE, CONSTRAINT, CONVERT)                                            \
+  asm volatile("{ .reg .b128 from, to, was; mov.b128 from, {%3, %4}; mov.b128 to, {%5, %6}; atom." ORDER "." SCOPE \
+               "." PLACE ".cas.b128 was, [%2], from, to; mov.b128 {%0, %1}, was; }"                                \
+               : "=l"(before.low), "=l"(before.high)                                                               \
+               : CONSTRAINT(CONVERT(address)), "l"(expected.low), "l"(expected.high), "l"(desired.low),            \
+                 "l"(desired.high)                                                                                 \
+               : "memory")
+
+GPUSYNC_CUDA_WORDS(space::global, "global", "gpu", size_t, "l", global_address);
+GPUSYNC_CUDA_WORDS(space::shared, "shared", "cta", uint32_t, "r", shared_address);
+#undef GPUSYNC_CUDA_WORDS
+#undef GPUSYNC_CUDA_WIDE_CAS
+
+/// A named operation as CUDA's atomic function where there is one, and as a loop elsewhere. Relaxed, at device scope.
+/// (CUDA's float additions flush subnormal numbers in global memory.)
+template <class Machine, class Word, class T>
+__device__ __forceinline__ T cuda_atomically(const Machine& machine, Word* word, const named_operation<T>& operation) {
+  T* const at = reinterpret_cast<T*>(word);
+  const T operand = operation.operand;
+  switch (operation.kind) {
+    case operation_kind::add:
+    case operation_kind::subtract: {
+      const bool adds = operation.kind == operation_kind::add;
+      if constexpr (is_floating<T>::value) {
+        return atomicAdd(at, adds ? operand : -operand);
+      } else if constexpr (sizeof(T) == 4) {
+        return static_cast<T>(atomicAdd(reinterpret_cast<unsigned*>(word),
+                                        adds ? static_cast<unsigned>(operand) : 0u - static_cast<unsigned>(operand)));
+      } else {
+        using bits = unsigned long long;
+        return static_cast<T>(atomicAdd(reinterpret_cast<bits*>(word),
+                                        adds ? static_cast<bits>(operand) : bits{0} - static_cast<bits>(operand)));
+      }
+    }
+    case operation_kind::minimum:
+    case operation_kind::maximum:
+      if constexpr (!is_floating<T>::value) {
+        const bool least = operation.kind == operation_kind::minimum;
+        if constexpr (sizeof(T) == 4) {
+          return least ? atomicMin(at, operand) : atomicMax(at, operand);
+        } else if constexpr (static_cast<T>(-1) < T{}) {
+          auto* const number = reinterpret_cast<long long*>(word);
+          return least ? atomicMin(number, operand) : atomicMax(number, operand);
+        } else {
+          auto* const number = reinterpret_cast<unsigned long long*>(word);
+          return least ? atomicMin(number, operand) : atomicMax(number, operand);
+        }
+      }
+      break;
+    case operation_kind::increment:
+    case operation_kind::decrement:
+      if constexpr (!is_floating<T>::value && sizeof(T) == 4 && static_cast<T>(-1) > T{}) {
+        return operation.kind == operation_kind::increment ? atomicInc(at, operand) : atomicDec(at, operand);
+      }
+      break;
+    case operation_kind::exchange:
+    case operation_kind::compare_exchange: {
+      T old;
+      Word wanted;
+      Word expected;
+      memcpy(&wanted, &operand, sizeof(T));
+      memcpy(&expected, &operation.expected, sizeof(T));
+      using bits = typename atomic_bits<sizeof(T)>::type;
+      auto* const number = reinterpret_cast<bits*>(word);
+      const bits before = operation.kind == operation_kind::exchange
+                              ? atomicExch(number, static_cast<bits>(wanted))
+                              : atomicCAS(number, static_cast<bits>(expected), static_cast<bits>(wanted));
+      memcpy(&old, &before, sizeof(T));
+      return old;
+    }
+  }
+  return apply_in_a_loop<T>(machine, word, operation);
+}
+
+}  // namespace detail
+
+/// One thread as a participant: what a program does that has other work for the rest of the warp, and for few
+/// participants. Not for rmw::coalesced_store. A thread keeps its part in registers only for the smallest objects.
+template <space Where>
+struct cuda_thread : single_lane {
+  using access = detail::cuda_words<Where>;
+  static constexpr bool imitates_masked_store = false;
+  static constexpr space where = Where;
+
+  template <memory_order Order, class Word>
+  __device__ __forceinline__ Word load(const Word* address) const {
+    return access::template load<Order>(address);
+  }
+  template <memory_order Order, class Word>
+  __device__ __forceinline__ Word load_one(const Word* address) const {
+    return access::template load<Order>(address);
+  }
+  template <memory_order Order>
+  __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
+    access::template store<Order>(address, word);
+  }
+  template <memory_order Order, class Word>
+  __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) const {
+    return access::template compare_exchange<Order>(address, expected, desired);
+  }
+  template <memory_order Order>
+  __device__ __forceinline__ wide load_wide(const wide* address) const {
+    return access::template load<Order>(address);
+  }
+  template <memory_order Order>
+  __device__ __forceinline__ wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
+    return access::template compare_exchange<Order>(address, expected, desired);
+  }
+  template <class Word, class T>
+  __device__ __forceinline__ T atomically(Word* word, const named_operation<T>& operation) const {
+    return detail::cuda_atomically(*this, word, operation);
+  }
+  __device__ __forceinline__ void fence() const { access::fence(); }
+  __device__ __forceinline__ void refuse(uint32_t, uint32_t) const { __trap(); }
+  __device__ __forceinline__ void worn_out(uint64_t) const { __trap(); }
+};
+
+/// A whole warp as a participant; its 32 lanes call each function together, converged.
+template <space Where>
+class cuda_warp {
+ public:
+  using access = detail::cuda_words<Where>;
+  static constexpr uint32_t lanes = 32;
+  static constexpr bool imitates_masked_store = false;
+  static constexpr space where = Where;
+
+  __device__ __forceinline__ cuda_warp() { asm("mov.u32 %0, %%laneid;" : "=r"(lane_)); }
+
+  __device__ __forceinline__ uint32_t lane() const { return lane_; }
+  __device__ __forceinline__ void meet() const { __syncwarp(); }
+  __device__ __forceinline__ bool any(bool value) const { return __any_sync(all_lanes, value) != 0; }
+  __device__ __forceinline__ bool all(bool value) const { return __all_sync(all_lanes, value) != 0; }
+  __device__ __forceinline__ uint32_t ballot(bool value) const { return __ballot_sync(all_lanes, value); }
+  __device__ __forceinline__ uint32_t broadcast(uint32_t word, uint32_t from) const {
+    return __shfl_sync(all_lanes, word, static_cast<int>(from));
+  }
+  __device__ __forceinline__ uint32_t merge(uint32_t bits) const {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(all_lanes, bits);
+#else
+    for (int distance = 16; distance != 0; distance /= 2) bits |= __shfl_xor_sync(all_lanes, bits, distance);
+    return bits;
+#endif
+  }
+  __device__ __forceinline__ uint64_t most(uint64_t word) const {
+#if __CUDA_ARCH__ >= 800
+    const auto high = static_cast<uint32_t>(word >> 32);
+    const uint32_t highest = __reduce_max_sync(all_lanes, high);
+    const uint32_t lowest = __reduce_max_sync(all_lanes, high == highest ? static_cast<uint32_t>(word) : 0u);
+    return uint64_t{highest} << 32 | lowest;
+#else
+    for (int distance = 16; distance != 0; distance /= 2) {
+      const uint64_t other = __shfl_xor_sync(all_lanes, static_cast<unsigned long long>(word), distance);
+      word = other > word ? other : word;
+    }
+    return word;
+#endif
+  }
+  /// T: an unsigned integer of 32 or 64 bits.
+  template <class T>
+  __device__ __forceinline__ T sum_before(T amount, T& total) const {
+    using moved = typename detail::atomic_bits<sizeof(T)>::type;
+    T sum = amount;
+    GPUSYNC_UNROLLED
+    for (uint32_t distance = 1; distance < lanes; distance *= 2) {
+      const T other = static_cast<T>(__shfl_up_sync(all_lanes, static_cast<moved>(sum), distance));
+      if (lane_ >= distance) sum += other;
+    }
+    total = static_cast<T>(__shfl_sync(all_lanes, static_cast<moved>(sum), lanes - 1));
+    return sum - amount;
+  }
+
+  template <memory_order Order, class Word>
+  __device__ __forceinline__ Word load(const Word* address) const {
+    return access::template load<Order>(address);
+  }
+  template <memory_order Order, class Word>
+  __device__ __forceinline__ Word load_one(const Word* address) const {
+    return first_lanes(access::template load<Order>(address));
+  }
+  template <memory_order Order>
+  __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
+    access::template store<Order>(address, word);
+  }
+  template <memory_order Order, class Word>
+  __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) const {
+    meet_for<Order>();
+    Word before{};
+    if (lane_ == 0) before = access::template compare_exchange<Order>(address, expected, desired);
+    before = first_lanes(before);
+    meet_for<Order>();
+    return before;
+  }
+  template <memory_order Order>
+  __device__ __forceinline__ wide load_wide(const wide* address) const {
+    const wide value = access::template load<Order>(address);
+    return {first_lanes(value.low), first_lanes(value.high)};
+  }
+  template <memory_order Order>
+  __device__ __forceinline__ wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
+    meet_for<Order>();
+    wide before{};
+    if (lane_ == 0) before = access::template compare_exchange<Order>(address, expected, desired);
+    before = {first_lanes(before.low), first_lanes(before.high)};
+    meet_for<Order>();
+    return before;
+  }
+  template <class Word, class T>
+  __device__ __forceinline__ T atomically(Word* word, const named_operation<T>& operation) const {
+    T old{};
+    if (lane_ == 0) old = detail::cuda_atomically(cuda_thread<Where>(), word, operation);
+    Word bits = 0;
+    memcpy(&bits, &old, sizeof(T));
+    bits = first_lanes(bits);
+    memcpy(&old, &bits, sizeof(T));
+    return old;
+  }
+
+  /// One instruction, of `count` lanes: to one line of 128 bytes, or to words in different banks, it takes effect as
+  /// one as far as that has been tested (rmw/litmus.hpp). The warp must be converged there.
+  template <class AddressOf, class WordOf>
+  __device__ __forceinline__ void assign(uint32_t count, AddressOf&& address_of, WordOf&& word_of) const {
+    const bool stores = lane_ < count;
+    auto* const address = address_of(stores ? lane_ : 0);
+    const auto word = word_of(stores ? lane_ : 0);
+    __syncwarp();
+    if (stores) access::template store<memory_order::relaxed>(address, word);
+    __syncwarp();
+  }
+  template <memory_order Order, class Cell>
+  __device__ __forceinline__ Cell load_cell(const Cell* address) const {
+    return access::template load<Order>(address);
+  }
+  /// Of every lane, for each has stores to put before its loads.
+  __device__ __forceinline__ void fence() const {
+    access::fence();
+  }
+
+  __device__ __forceinline__ void refuse(uint32_t, uint32_t) const {
+    __trap();
+  }
+  __device__ __forceinline__ void worn_out(uint64_t) const {
+    __trap();
+  }
+  template <class Participant>
+  __device__ __forceinline__ void milestone(uint32_t, const Participant&) const {}
+
+ private:
+  static constexpr unsigned all_lanes = 0xffffffffu;
+
+  /// What orders the other lanes' accesses with those of lane 0. Tagged words need no order.
+  template <memory_order Order>
+  __device__ __forceinline__ void meet_for() const {
+    if constexpr (Order != memory_order::relaxed) __syncwarp();
+  }
+  __device__ __forceinline__ uint32_t first_lanes(uint32_t word) const {
+    return __shfl_sync(all_lanes, word, 0);
+  }
+  __device__ __forceinline__ uint64_t first_lanes(uint64_t word) const {
+    return __shfl_sync(all_lanes, static_cast<unsigned long long>(word), 0);
+  }
+
+  uint32_t lane_;
+};
+
+}  // namespace gpusync::rmw
