@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
@@ -28,6 +29,12 @@ inline void add_check(const char* suite, std::string name, std::function<void()>
                           [body = std::move(body)]() -> check* { return new check(body); });
 }
 
+/// States after which a search is cut short: so many, unless the environment says another number.
+inline uint64_t states_allowed(uint64_t usual) {
+  const char* given = std::getenv("GPUSYNC_VERIFY_STATES");
+  return given == nullptr ? usual : std::strtoull(given, nullptr, 10);
+}
+
 /// A row of the table of results.
 inline void print(const std::string& what, const exploration& result) {
   std::printf("%-52s %9llu states %10llu steps %7llu ends %6.2f s  %s\n", what.c_str(),
@@ -42,5 +49,6 @@ void add_shipped_checks();
 void add_mutant_checks();
 void add_phased_checks();
 void add_rmw_checks();
+void add_fault_tolerant_checks();
 
 }  // namespace gpusync::verify

@@ -4,8 +4,6 @@
 #include <gpusync/rmw/cas128.hpp>
 #include <gpusync/rmw/coalesced_store.hpp>
 
-#include <cstdlib>
-
 #include "checks.hpp"
 #include "mutants/rmw_machines.hpp"
 #include "rmw_machine.hpp"
@@ -45,7 +43,10 @@ struct rmw_program {
   uint64_t most_states = 5'000'000;  ///< beyond them the search is cut short and says so
 };
 
-constexpr uint32_t calls_each = 3;
+/// The digit of a participant's first call; those of its other calls follow. There are 15 for all.
+uint32_t first_digit(uint32_t participant) {
+  return participant * (15 / explorer::active().form().blocks) + 1;
+}
 uint64_t bit_of(uint32_t digit) {
   return uint64_t{1} << digit;
 }
@@ -87,12 +88,7 @@ void call(Participant& participant, uint32_t digit, bool has_data) {
   // Whoever's first call came before this one has written its slot before it.
   uint64_t before = 0;
   for (uint32_t rest = answer.digits[0]; rest != 0; rest >>= 4) before |= bit_of(rest & 15);
-  active.read_slots(0, [&](uint32_t other) { return (before & bit_of(other * calls_each + 1)) != 0; });
-}
-
-uint64_t bound(uint64_t usual) {
-  const char* given = std::getenv("GPUSYNC_VERIFY_STATES");
-  return given == nullptr ? usual : std::strtoull(given, nullptr, 10);
+  active.read_slots(0, [&](uint32_t other) { return (before & bit_of(first_digit(other))) != 0; });
 }
 
 template <uint32_t N, uint32_t Words, class Consensus,
@@ -107,7 +103,7 @@ exploration explore_rmw(const rmw_program& what) {
   form.stale = what.stale;
   form.fences = what.stale;
   form.calls = true;
-  form.most_states = bound(what.most_states);
+  form.most_states = states_allowed(what.most_states);
   std::vector<rmw::wide> memory(object_type::words / 2 + 1);
   rmw_now = {};
   rmw_now.words = &memory[0].low;
@@ -129,7 +125,7 @@ exploration explore_rmw(const rmw_program& what) {
     for (uint32_t i = 0; i < what.calls[self]; ++i) {
       bool stopped = false;
       try {
-        call<Words>(me, self * calls_each + i + 1, what.has_data);
+        call<Words>(me, first_digit(self) + i, what.has_data);
       } catch (const crashed&) {
         stopped = true;
       }
@@ -160,7 +156,7 @@ exploration explore_consensus(const std::vector<uint32_t>& rounds) {
   form.stale = true;
   form.fences = true;
   form.calls = true;
-  form.most_states = bound(5'000'000);
+  form.most_states = states_allowed(5'000'000);
   std::vector<rmw::wide> memory(Consensus::words(N) / 2 + 1);
   rmw_now = {};
   rmw_now.words = &memory[0].low;
@@ -256,6 +252,13 @@ void add_shipped(const std::string& name) {
     every.reduced = false;
     must_pass("2 participants, 3 calls each, every access a step", explore_rmw<2, 1, Consensus>(every));
   });
+  // Only with many calls does a winner come back to a record that another participant is still reading.
+  add_check("rmw", name + "_with_many_calls", [] {
+    must_pass("2 participants, 7 calls and 1", explore_rmw<2, 1, Consensus>(calls({7, 1})));
+    if (Consensus::uses_cells) return;
+    must_pass("2 participants, 5 calls and 3", explore_rmw<2, 1, Consensus>(calls({5, 3})));
+    crash_everywhere<2, Consensus>("2 participants, 4 calls and 1, one of which stops", {4, 1}, true);
+  });
   add_check("rmw", name + "_of_3", [] {
     must_pass("3 participants, 1 call each", explore_rmw<3, 1, Consensus>(calls({1, 1, 1})));
   });
@@ -268,7 +271,7 @@ void add_shipped(const std::string& name) {
     if (Consensus::uses_cells) return;
     must_pass("2 participants, 2 calls each, stale values", explore_rmw<2, 1, Consensus>(stale({2, 2})));
     rmw_program of_3 = stale({1, 1, 1});
-    of_3.most_states = 300'000;
+    of_3.most_states = 200'000;
     must_pass("3 participants, 1 call each, stale values", explore_rmw<3, 1, Consensus>(of_3));
   });
 }
@@ -342,8 +345,9 @@ void add_rmw_checks() {
   add_mutant<2, rmw::cas<>, no_validation>("cas_no_validation", wrong, calls({3, 3}));
   add_mutant<2, rmw::cas<>, takes_proposals_for_decided>("cas_takes_proposals_for_decided", wrong, calls({3, 3}));
   add_mutant<2, rmw::cas<>, one_record>("cas_one_record", failure::not_wait_free, calls({3, 3}));
+  add_mutant<2, rmw::cas<>, numbers_first>("cas_numbers_first", failure::not_wait_free, calls({5, 1}));
   add_mutant<2, rmw::cas<>, joins_announcements, 2>("cas_joins_announcements", wrong, calls({3, 3}));
-  add_mutant<2, rmw::cas<>, never_helps>("cas_never_helps", failure::not_wait_free, calls({3, 3}));
+  add_mutant<2, rmw::cas<>, never_helps>("cas_never_helps", failure::not_wait_free, calls({7, 1}));
   rmw_program unbounded = calls({2, 1});
   unbounded.bounded = false;
   add_mutant<2, store, torn_store>("coalesced_store_torn", wrong, unbounded);

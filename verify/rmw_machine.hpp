@@ -25,6 +25,7 @@ struct rmw_search {
   uint64_t crash_in = 0;      ///< the call, by its bit, in which its participant stops for ever
   uint32_t crash_at = 0;      ///< at the call's access of this number, from 1
   uint64_t crashes = 0;       ///< seen
+  void (*caller)(std::vector<uint64_t>& live) = nullptr;  ///< adds what the caller's next steps depend on
 };
 inline rmw_search rmw_now;
 
@@ -169,6 +170,7 @@ struct model_machine : rmw::single_lane {
     participant.visit(put);
     // Where it will stop depends on how many accesses it has made.
     if (rmw_now.crash_at != 0) live.push_back(explorer::active().call().steps);
+    if (rmw_now.caller != nullptr) rmw_now.caller(live);
     const auto call = static_cast<uint32_t>(explorer::active().call().mask);
     const uint32_t at = rmw_now.bounded ? pass : pass != 0;
     explorer::active().checkpoint(call * 16 + at, live.data(), live.size() * sizeof(uint64_t));

@@ -24,7 +24,10 @@ std::string bounds_of(const axis& a) {
 /// A line for each axis.
 std::string axes_of(const experiment& one) {
   std::string lines;
-  for (const axis& a : one.axes()) lines += fmt::format("  -a {}=…  {} ({})\n", a.name, a.meaning, bounds_of(a));
+  for (const axis& a : one.axes()) {
+    const std::string unasked = a.unasked.empty() ? "" : "; default: " + a.unasked;
+    lines += fmt::format("  -a {}=…  {} ({}{})\n", a.name, a.meaning, bounds_of(a), unasked);
+  }
   return lines;
 }
 
@@ -32,6 +35,7 @@ json to_json(const experiment& one) {
   json axes = json::array();
   for (const axis& a : one.axes()) {
     json entry = {{"name", a.name}, {"meaning", a.meaning}, {"least", a.least}, {"most", a.most}};
+    entry["default"] = a.unasked.empty() ? json() : json(a.unasked);
     if (a.words) entry["least"] = entry["most"] = nullptr;
     axes.push_back(std::move(entry));
   }

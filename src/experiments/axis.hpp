@@ -14,6 +14,7 @@ struct axis {
   std::string meaning;          ///< one line for `gpusync list` and error messages
   int64_t least = 1, most = 1;  ///< bounds of a numeric axis, inclusive
   bool words = false;           ///< values are words, whose validity depends on the device
+  std::string unasked = {};     ///< what is taken if the user names no value, for `gpusync run EXPERIMENT --help`
 };
 
 /// Values that the user chose, by axis name. An axis that is absent takes the experiment's defaults.

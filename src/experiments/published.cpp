@@ -17,6 +17,10 @@ metric printed_metric(const json& table, double printed) {
   if (figure.unit == "ns") {
     figure.value = printed / 1000;
     figure.unit = "us";
+  } else if (table.contains("calls")) {  // seconds for so many calls
+    if (figure.unit != "s") throw std::logic_error("published.json has the time of calls in another unit than s");
+    figure.value = printed * 1e6 / table.at("calls").get<double>();
+    figure.unit = "us";
   }
   figure.n = table.at("runs").is_null() ? 1 : table.at("runs").get<uint64_t>();
   return figure;
@@ -33,9 +37,14 @@ void append_series(const json& paper, const json& table, const json& series, std
     row entry;
     entry.experiment = table.at("experiment").get<std::string>();
     entry.items = {table.at("item").get<std::string>()};
-    entry.device = std::string(published_device) + paper.at("device").get<std::string>();
+    const json& device = table.contains("device") ? table.at("device") : paper.at("device");
+    entry.device = std::string(published_device) + device.get<std::string>();
     for (const auto& fixed : table.at("fixed").items()) {
-      entry.axes.emplace_back(fixed.key(), fixed.value().get<int64_t>());
+      if (fixed.value().is_string()) {
+        entry.axes.emplace_back(fixed.key(), fixed.value().get<std::string>());
+      } else {
+        entry.axes.emplace_back(fixed.key(), fixed.value().get<int64_t>());
+      }
     }
     entry.axes.emplace_back(table.at("axis").get<std::string>(), at[i].get<int64_t>());
     entry.method = std::string(published_method) + series.at("method").get<std::string>();

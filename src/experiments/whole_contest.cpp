@@ -25,6 +25,8 @@ struct contestant {
     try {
       const double elapsed = program->run();
       if (counts) times.push_back(elapsed * 1e-6);
+    } catch (const run_interrupted&) {
+      stop = stop_reason::interrupted;
     } catch (const error&) {
       thrown = std::current_exception();
     }
@@ -95,6 +97,7 @@ std::vector<whole_outcome> run_whole_contest(whole_workload& workload, const exp
     if (sink.interrupted()) break;
     try {
       contestants[i].program = workload.prepare(methods[i], shape);
+      contestants[i].program->end_when(sink.interrupted);
     } catch (const error&) {
       contestants[i].thrown = std::current_exception();
     }
@@ -115,7 +118,7 @@ std::vector<whole_outcome> run_whole_contest(whole_workload& workload, const exp
         continue;
       }
       one.run(true);
-      if (one.thrown) continue;
+      if (!one.active()) continue;
       one.stop = rule.judge(summarize(one.times), clock.nanoseconds());
       if (one.stop == stop_reason::time && one.times.size() < rounds.least) one.stop = stop_reason::running;
       any = any || one.active();

@@ -2,17 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "embedded/chart_js.hpp"
-#include "embedded/report_script_js.hpp"
+#include "embedded/report_chart_groups_js.hpp"
+#include "embedded/report_charts_js.hpp"
 #include "embedded/report_style_css.hpp"
+#include "embedded/report_tables_js.hpp"
 #include "embedded/report_template_html.hpp"
 #include "gpusync/core/version.hpp"
 #include "report/html.hpp"
 #include "report/row_table.hpp"
 #include "results/context.hpp"
 #include "results/json.hpp"
+#include "results/text.hpp"
 #include "results/verdict.hpp"
 
 namespace gpusync::tool {
@@ -52,11 +56,17 @@ std::string context_string(const document& results, const char* key) {
   return found != results.context.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-/// What tells a document from the others: when it was made.
+/// What tells a document from the others: its experiments, and when it was made.
 std::string title_of(const document& results, size_t number, size_t count) {
   const std::string started = context_string(results, "started");
   const std::string when = started.empty() ? "Results" : "Results of " + started;
-  return count == 1 ? when : fmt::format("{} ({} of {})", when, number + 1, count);
+  if (count == 1) return when;
+  std::vector<std::string> experiments;
+  for (const row& entry : results.rows) {
+    if (std::ranges::find(experiments, entry.experiment) == experiments.end()) experiments.push_back(entry.experiment);
+  }
+  return fmt::format("{}{}{} ({} of {})", join_words(experiments), experiments.empty() ? "" : ": ", when, number + 1,
+                     count);
 }
 
 std::string document_html(const document& results, size_t number, size_t count) {
@@ -116,6 +126,29 @@ std::string chart_library() {
   return text;
 }
 
+/// The page's own script: one function, whose body stands in several files.
+std::string page_script() {
+  std::string script = "\"use strict\";\n(() => {\n";
+  for (const char* part : {embedded::report_tables_js, embedded::report_chart_groups_js, embedded::report_charts_js}) {
+    script += part;
+  }
+  return script + "})();\n";
+}
+
+/// Links to the parts of the only document, or to each of several.
+std::string navigation_html(const std::vector<document>& documents) {
+  if (documents.size() < 2) {
+    return "<a href=\"#verdicts-0\">Verdicts</a> <a href=\"#charts-0\">Charts</a> <a href=\"#rows-0\">All rows</a> "
+           "<a href=\"#context-0\">Context</a>";
+  }
+  std::string html;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    html +=
+        fmt::format("<a href=\"#document-{}\">{}</a> ", i, html_escaped(title_of(documents[i], i, documents.size())));
+  }
+  return html;
+}
+
 }  // namespace
 
 std::string render_report(const std::vector<document>& documents) {
@@ -127,7 +160,8 @@ std::string render_report(const std::vector<document>& documents) {
                                                         {"version", GPUSYNC_VERSION_STRING},
                                                         {"data", script_json(chart_data(documents))},
                                                         {"chart_library", chart_library()},
-                                                        {"script", embedded::report_script_js}});
+                                                        {"script", page_script()},
+                                                        {"navigation", navigation_html(documents)}});
 }
 
 }  // namespace gpusync::tool

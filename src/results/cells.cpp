@@ -26,6 +26,9 @@ row_cells cells_of(const row& entry, const row* fastest) {
   if (entry.status != row_status::ok) {
     cells.remark = fmt::format("{}: {}", to_string(entry.status), entry.reason.value_or("no reason given"));
   }
+  if (entry.status == row_status::ok && measured != nullptr && !measured->value) {
+    cells.remark = entry.verification.value_or("");  // it says why there is no figure
+  }
   for (const char* finding : {"score", "query_end", "reference_end"}) {  // what somebody wanted to know
     const metric* found = entry.find_metric(finding);
     if (found == nullptr || !found->value || entry.status != row_status::ok) continue;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +18,17 @@ namespace gpusync::tool {
 /// What a run has found besides being right or wrong, by name: a score, a position. Empty: there is none.
 using findings = std::vector<std::pair<std::string, std::optional<double>>>;
 
+/// What ends a long computation early because the user wants it to end. No failure: whoever throws it has nothing to
+/// report.
+struct run_interrupted : std::exception {
+  const char* what() const noexcept override { return "Interrupted."; }
+};
+
+/// Throws run_interrupted if `asked` is there and says yes.
+inline void end_if(const std::function<bool()>& asked) {
+  if (asked && asked()) throw run_interrupted();
+}
+
 /// A prepared computation: memory allocated, kernels compiled, graphs instantiated.
 class whole_program {
  public:
@@ -24,11 +37,18 @@ class whole_program {
   /// device's own timer, or on the host's where the method involves the host. Blocking. The whole result is checked
   /// before it returns; checking is not in the figure. Throws gpusync::error if the device fails.
   virtual double run() = 0;
+  /// Lets runs end before they are done: those whose steps the host carries out ask `interrupted` now and then, from
+  /// any of their threads, and throw run_interrupted once it has said yes. Runs of a device's own are soon over.
+  virtual void end_when(std::function<bool()> interrupted) { (void)interrupted; }
   /// What the checks of all runs so far have found.
   virtual verification verify() const = 0;
   /// What the last run has found.
   virtual findings found() const { return {}; }
 };
+
+/// A method that no workload lists, and that computations in steps on CUDA and on host threads have nevertheless: one
+/// kernel that waits for nothing between its steps. Tests see with it that checks find what a barrier prevents.
+inline constexpr const char* no_barrier_method = "no-barrier";
 
 /// A computation on one device.
 class whole_workload {
@@ -70,6 +90,8 @@ class checked_program : public whole_program {
  public:
   explicit checked_program(std::shared_ptr<run_data> data) : data_(std::move(data)) {}
 
+  void end_when(std::function<bool()> interrupted) override { interrupted_ = std::move(interrupted); }
+
   double run() override {
     data_->reset();
     const double elapsed = compute();
@@ -94,9 +116,12 @@ class checked_program : public whole_program {
  protected:
   /// All steps; returns their nanoseconds.
   virtual double compute() = 0;
+  /// Whether the run is to end early.
+  bool is_interrupted() const { return interrupted_ && interrupted_(); }
 
  private:
   std::shared_ptr<run_data> data_;
+  std::function<bool()> interrupted_;
   uint64_t runs_ = 0, checked_ = 0, wrong_ = 0;
   findings found_;
 };

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import subprocess
 import tempfile
@@ -31,6 +32,61 @@ class Interrupt(ToolTest):
             self.assertFalse(document["context"]["complete"])
             self.assertTrue(any(row["status"] == "ok" for row in document["rows"]))
             self.assertEqual(os.listdir(folder), ["r.json"])
+
+    def end_while(self, doing, *arguments, after=0.3):
+        """Interrupts a run as soon as it says that it is doing something; returns its document and its last words."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            process = subprocess.Popen([tool.TOOL, "run", *arguments, "--json", path],
+                                       stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            said = []
+            while not said or doing not in said[-1]:
+                line = process.stderr.readline()
+                self.assertNotEqual(line, "", f"it never said '{doing}': {said}")
+                said.append(line)
+            time.sleep(after)
+            self.assertIsNone(process.poll(), "it was done before it could be interrupted")
+            process.send_signal(signal.SIGINT)
+            begin = time.monotonic()
+            _, err = process.communicate(timeout=60)
+            self.assertLess(time.monotonic() - begin, 4, "what was long went on")
+            self.assertEqual(process.returncode, 1, err)
+            self.assertIn("Interrupted: the finished rows were kept, marked incomplete.", err)
+            with open(path, encoding="utf-8") as file:
+                document = json.load(file)
+            self.assertFalse(document["context"]["complete"])
+            for row in document["rows"]:  # what had no time to end is not called wrong
+                self.assertNotEqual(row["status"], "failed", row)
+            return document
+
+    def test_an_alignment_by_the_host_ends_too(self):
+        self.assertEqual(self.end_while("aligned on the host", "smith-waterman", "-d", "host", "-a", "length=2^18",
+                                        "-a", "blocks=1")["rows"], [])
+
+    def test_a_sort_by_the_host_ends_too(self):
+        self.assertEqual(self.end_while("sorted on the host", "bitonic-sort", "-d", "host", "-a", "elements=2^25", "-a",
+                                        "blocks=1")["rows"], [])
+
+    def write_fasta(self, count):
+        file = tempfile.NamedTemporaryFile("w", suffix=".fa", encoding="ascii")
+        self.addCleanup(file.close)
+        file.write(f">{count}\n{''.join(random.Random(1).choices('ACGT', k=count))}\n")
+        file.flush()
+        return file.name
+
+    def test_a_run_on_host_threads_ends_before_its_last_step(self):
+        # Few cells, but 200,000 diagonals, for each of which threads are started.
+        self.end_while("aligned on the host", "smith-waterman", "-d", "host", "-a",
+                       f"query={self.write_fasta(200000)}", "-a", f"reference={self.write_fasta(50)}", "-a", "blocks=2",
+                       "-a", "method=launch-wait", after=2)
+
+    def test_a_traceback_ends_too(self):
+        path = self.write_fasta(20000)
+        document = self.end_while("lock-based-acquire-release:", "smith-waterman", "-d", "host", "-a", f"query={path}",
+                                  "-a", f"reference={path}", "-a", "traceback=1", "-a", "blocks=2", "-a",
+                                  "method=lock-based-acquire-release", "--quick", "--verbose", after=0.1)
+        self.assertTrue(document["rows"])
+        self.assertNotIn("traceback", {row["method"] for row in document["rows"]})
 
     def test_a_second_one_ends_at_once_and_leaves_no_file(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -248,6 +249,89 @@ class SmithWaterman(ToolTest):
                     found = self.aligned(device, {"q": "TGTTACGG"}, {"r": "GGTTGACTA"}, LINEAR, "-a",
                                          f"blocks={blocks}")
                     self.assertEqual(found, {("q", "r"): (13, 5, 6)})
+
+    def traced(self, queries, references, scoring):
+        """(score, query begin and end, reference begin and end, CIGAR) of each pair's alignment, and its row."""
+        paths = self.write("q.fa", fasta(queries)), self.write("r.fa", fasta(references))
+        outcome = run("run", "smith-waterman", "-d", "host", "-a", f"query={paths[0]}", "-a", f"reference={paths[1]}",
+                      *scoring.arguments(), "-a", "traceback=1", "--quick", "--json", "-")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        rows = json.loads(outcome.out)["rows"]
+        ends = {(row["axes"]["query"], row["axes"]["reference"]): row["metrics"] for row in rows
+                if row["method"] != "traceback"}
+        for row in rows:
+            if row["method"] != "traceback":
+                continue
+            pair = (row["axes"]["query"], row["axes"]["reference"])
+            for name in ("score", "query_end", "reference_end"):  # of the alignment, and of the run of the matrix
+                self.assertEqual(row["metrics"][name]["value"], ends[pair][name]["value"], row)
+            yield pair, row
+
+    def rescored(self, cigar, row, query, reference, scoring):
+        """The score of an alignment by its CIGAR, each letter looked at."""
+        found = {name: row["metrics"][name]["value"] for name in
+                 ("query_begin", "query_end", "reference_begin", "reference_end")}
+        score, i, j = 0, int(found["query_begin"]), int(found["reference_begin"])
+        counts = {"=": 0, "X": 0, "gaps": 0, "letters": 0}
+        for letters, kind in re.findall(r"(\d+)([=XID])", cigar):
+            for k in range(int(letters)):
+                if kind in "=X":
+                    same = query[i] == reference[j] != "N"
+                    self.assertEqual(same, kind == "=", (cigar, i, j))
+                    score += scoring.match if same else scoring.mismatch
+                    counts[kind] += 1
+                else:
+                    score -= scoring.gap_extend + (scoring.gap_open if k == 0 else 0)
+                    counts["letters"] += 1
+                i += kind in "=XI"
+                j += kind in "=XD"
+            counts["gaps"] += kind in "ID"
+        self.assertEqual("".join(map("".join, re.findall(r"(\d+)([=XID])", cigar))), cigar)
+        self.assertEqual((i - 1, j - 1), (found["query_end"], found["reference_end"]))
+        self.assertEqual([counts["="], counts["X"], counts["gaps"], counts["letters"]],
+                         [row["metrics"][name]["value"] for name in ("matches", "mismatches", "gaps", "gap_letters")])
+        return score
+
+    def test_alignments_that_were_traced_back_have_the_score_that_their_rows_say(self):
+        source = random.Random(3)
+        piece = "".join(source.choices("ACGTN", (5, 4, 3, 5, 1), k=400))
+        queries = {"piece": piece, "mutant": mutant(piece, source), "nothing": "N" * 9, "one": "A"}
+        references = {"whole": piece[:250] + "GGATC" + piece[250:], "back": piece[::-1]}
+        for scoring in (DEFAULT, LINEAR, DEAR_MISMATCHES):
+            traced = dict(self.traced(queries, references, scoring))
+            self.assertEqual(set(traced), {(q, r) for q in queries for r in references})
+            left, right = plain(queries), plain(references)
+            for (query, reference), row in traced.items():
+                self.assertTrue(row["verified"], row)
+                score = row["metrics"]["score"]["value"]
+                printed = re.fullmatch(r"the alignment scores (\d+): ([0-9=XID]*)", row["verification"])
+                self.assertEqual(int(printed[1]), score)
+                if score == 0:
+                    self.assertEqual(printed[2], "")
+                    self.assertIsNone(row["metrics"]["query_begin"]["value"])
+                else:
+                    self.assertEqual(self.rescored(printed[2], row, left[query], right[reference], scoring), score)
+
+    def test_nothing_to_align_is_no_verdict(self):
+        outcome = run("run", "smith-waterman", "-d", "host", "-a", "length=0", "-a", "blocks=1,2", "--quick")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("empty_run_time", outcome.out)
+        self.assertNotIn("cheapest", outcome.out)
+        self.assertNotIn("no way to wait", outcome.out)
+
+    def test_more_than_the_host_has_room_for_is_refused_with_the_numbers(self):
+        def with_little_memory():
+            resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+        outcome = run("run", "smith-waterman", "-d", "host", "-a", "length=2^24", preexec_fn=with_little_memory)
+        self.assert_one_sentence(outcome, 2, "16777216 letters", "1152 MiB of the host's memory", "use shorter")
+
+    def test_a_name_with_a_comma_is_refused_by_its_name(self):
+        path = self.write("a,b.fa", ">a\nACGT\n")
+        good = self.write("good.fa", ">a\nACGT\n")
+        for query, reference in ((path, good), (good, path), (f"{good},{path}", good)):
+            self.assert_refused(query, reference, path, "comma", "link")
+        self.write("a", ">x\nACGT\n")  # then what stands before the comma is a file, and what stands behind is none
+        self.assert_refused(path, good, "b.fa", "No such file")
 
     def assert_refused(self, query, reference, *words):
         """Exit code 2, one sentence with these words, and no document written."""

@@ -88,6 +88,19 @@ class Usage(ToolTest):
         with open(self.path("kept.html"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "kept")
 
+    def test_help_of_an_experiment_says_what_is_taken_unasked(self):
+        for name, lines in {"smith-waterman": ("-a mismatch=… ", "default: -1)", "default: 4096 on CUDA, 1024 elsewhere"),
+                            "bitonic-sort": ("-a type=… ", "default: float32)", "default: 262144 on CUDA"),
+                            "barrier-cost": ("-a stores=… ", "default: 0,1)")}.items():
+            outcome = run("run", name, "--help")
+            self.assertEqual(outcome.code, 0)
+            for line in lines:
+                self.assertIn(line, outcome.out)
+        for each in json.loads(run("list", "--json").out)["experiments"]:
+            for axis in each["axes"]:
+                self.assertIn("default", axis)
+                self.assertTrue(axis["default"], (each["name"], axis))
+
     def test_help_and_version(self):
         for arguments in [["--help"], ["run", "--help"], ["--version"]]:
             outcome = run(*arguments)

@@ -6,20 +6,22 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
+#include "results/cells.hpp"
 #include "results/groups.hpp"
+#include "results/verdict.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
 namespace {
 
-/// A launch takes 10 ms whatever the grid, a barrier as many ms as there are blocks.
+/// A launch takes 10 ms whatever the grid, a barrier as many ms as there are blocks; "slow" takes 20, and "middle" 5
+/// for 4 to 30 blocks and 20 for others.
 class known_workload : public whole_workload {
  public:
   std::vector<step_method> methods() const override {
-    return {{"relaunch", "", {"F1"}, true, true, false},
-            {"good", "", {}, true, true, true},
-            {"good-none", "", {}, true, false, true},
-            {"wrong", "", {}, true, true, true},
+    return {{"relaunch", "", {"F1"}, true, true, false}, {"good", "", {}, true, true, true},
+            {"good-none", "", {}, true, false, true},    {"slow", "", {}, true, true, true},
+            {"middle", "", {}, true, true, true},        {"wrong", "", {}, true, true, true},
             {"wrong-none", "", {}, true, false, true}};
   }
   std::unique_ptr<whole_program> prepare(const step_method& method, const step_shape& shape) override {
@@ -27,15 +29,24 @@ class known_workload : public whole_workload {
     class program : public whole_program {
      public:
       program(double nanoseconds, uint64_t wrong) : nanoseconds_(nanoseconds), wrong_(wrong) {}
-      double run() override { return nanoseconds_; }
+      double run() override {
+        end_if(interrupted_);
+        return nanoseconds_;
+      }
+      void end_when(std::function<bool()> interrupted) override { interrupted_ = std::move(interrupted); }
       verification verify() const override { return {true, 100, wrong_, "known"}; }
       findings found() const override { return {{"score", 7}, {"query_end", std::nullopt}}; }
 
      private:
       double nanoseconds_;
       uint64_t wrong_;
+      std::function<bool()> interrupted_;
     };
-    const double time = method.name == "relaunch" ? 10e6 : 1e6 * shape.blocks;
+    const bool in_the_middle = method.name == "middle" && shape.blocks >= 4 && shape.blocks <= 30;
+    const double time = method.name == "relaunch"                          ? 10e6
+                        : in_the_middle                                    ? 5e6
+                        : method.name == "slow" || method.name == "middle" ? 20e6
+                                                                           : 1e6 * shape.blocks;
     return std::make_unique<program>(time, method.name.rfind("wrong", 0) == 0 ? 3 : 0);
   }
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t) override { return 40; }
@@ -46,12 +57,13 @@ struct outcome {
   std::vector<bool> claims;
 };
 
-outcome run_known(const std::string& axis = "") {
+outcome run_known(
+    const std::string& axis = "", double work = 0.02, const std::function<bool()>& interrupted = [] { return false; }) {
   application what;
   what.experiment = "known";
   what.axes = {{"size", int64_t{5}}};
   what.open = [] { return std::make_unique<known_workload>(); };
-  what.work = 0.02;
+  what.work = work;
   what.rate = "rate";
   what.clock_mhz = [] { return 1980.0; };
   what.threads = {64};
@@ -65,7 +77,7 @@ outcome run_known(const std::string& axis = "") {
                                all.rows.push_back(std::move(entry));
                                all.claims.push_back(claims);
                              },
-                             [](double, const std::string&) {}, [] { return false; }};
+                             [](double, const std::string&) {}, interrupted};
   run_application(what, request, sink, [](double fraction, const std::string&) {
     EXPECT_GE(fraction, 0);
     EXPECT_LE(fraction, 1);
@@ -128,9 +140,65 @@ TEST(Application, CrossingsAreThoseOfTheCurves) {
   };
   ASSERT_NE(fit("good"), all.rows.end());
   EXPECT_NEAR(*fit("good")->find_metric("faster_until")->value, 10, 1e-9);
-  EXPECT_EQ(fit("good")->find_metric("faster_from")->value, std::nullopt);
+  EXPECT_NEAR(*fit("good")->find_metric("faster_from")->value, 1, 1e-9);
+  EXPECT_EQ(fit("good")->verification->rfind("faster at 1 to 8, as fast at 10, slower at 13 to 40 blocks", 0), 0u)
+      << *fit("good")->verification;
+  EXPECT_NEAR(*fit("middle")->find_metric("faster_from")->value, 2 + 2 * 10.0 / 15, 1e-9);
+  EXPECT_NEAR(*fit("middle")->find_metric("faster_until")->value, 30 + 10 * 5.0 / 15, 1e-9);
+  EXPECT_EQ(fit("slow")->find_metric("faster_until")->value, std::nullopt);
+  EXPECT_EQ(fit("slow")->find_metric("faster_from")->value, std::nullopt);
+  EXPECT_EQ(fit("slow")->verification->rfind("no value, for it is faster nowhere: slower at 1 to 40 blocks", 0), 0u)
+      << *fit("slow")->verification;
+  EXPECT_EQ(cells_of(*fit("slow"), nullptr).remark, *fit("slow")->verification) << "an empty cell says why";
   EXPECT_NE(fit("wrong-none"), all.rows.end()) << "a barrier that orders nothing has a curve";
   EXPECT_EQ(fit("wrong"), all.rows.end()) << "a broken one has none";
+}
+
+TEST(Application, WhereThereIsNothingToComputeNoMethodIsTheCheapest) {
+  outcome all = run_known("blocks=1,2,4", 0);
+  ASSERT_FALSE(all.rows.empty());
+  for (const row& entry : all.rows) {
+    EXPECT_EQ(entry.metrics.front().first, "empty_run_time") << entry.method;
+    EXPECT_EQ(entry.find_metric("run_time_over_relaunch"), nullptr);
+    EXPECT_EQ(entry.find_metric("improvement_over_relaunch"), nullptr);
+    EXPECT_EQ(entry.find_metric("faster_until"), nullptr);
+  }
+  document results;
+  results.rows = std::move(all.rows);
+  EXPECT_TRUE(verdicts(results).empty());
+  EXPECT_EQ(answer(results), "");
+}
+
+TEST(Application, ARunThatIsInterruptedIsNoFailure) {
+  int asked = 0;
+  const outcome all = run_known("blocks=4", 0.02, [&] { return ++asked > 20; });
+  ASSERT_FALSE(all.rows.empty());
+  for (const row& entry : all.rows) {
+    if (entry.verified == false) continue;
+    EXPECT_NE(entry.status, row_status::failed) << entry.method << ": " << entry.reason.value_or("");
+  }
+}
+
+TEST(Application, MemoryIsRefusedWithItsNumbers) {
+  experiment_request request;
+  request.device.name = "X";
+  const auto refusal = [&](const room_needed& needed) -> std::string {
+    try {
+      require_memory(needed, request);
+      return "";
+    } catch (const usage_error& wrong) {
+      return wrong.what();
+    }
+  };
+  constexpr uint64_t mib = uint64_t{1} << 20;
+  EXPECT_EQ(refusal({"It", "use less", 3 * mib, 3 * mib, 2 * mib, 2 * mib, 1}), "");
+  EXPECT_EQ(refusal({"It", "use less", 3 * mib, 0, 2 * mib, 0, 1}), "") << "nothing is known";
+  EXPECT_EQ(refusal({"It", "use less", 3 * mib + 1, 3 * mib, 0, 0, 1}),
+            "It takes 4 MiB of the memory of X, which has 3 MiB: use less.");
+  EXPECT_EQ(refusal({"It", "use less", 3 * mib, 30 * mib, 3 * mib, 2 * mib, 1}),
+            "It takes 3 MiB in one buffer on X, which has at most 2 MiB: use less.");
+  const std::string huge = refusal({"It", "use less", 0, 0, 0, 0, uint64_t{1} << 60});
+  EXPECT_EQ(huge.rfind("It takes 1099511627776 MiB of the host's memory, which has no more than ", 0), 0u) << huge;
 }
 
 TEST(Application, UnknownWordsAreNamed) {

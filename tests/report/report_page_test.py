@@ -150,6 +150,113 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.complaints(), [])
 
 
+def figure(value, unit, spread=0.1):
+    return {"value": value, "unit": unit, "n": 3, "q1": value and value - spread, "median": value,
+            "q3": value and value + spread, "stddev": spread, "samples": None, "stop": None}
+
+
+def row(device, axes, method, metrics, verified=True, **more):
+    return {"experiment": "an-application", "items": [], "device": device, "axes": axes, "method": method,
+            "metrics": metrics, "verified": verified, "verification": None, "clock_mhz": None,
+            "status": "failed" if verified is False else "ok", "reason": "Wrong." if verified is False else None, **more}
+
+
+def then_and_now():
+    """What an experiment with printed figures of other quantities than its own times writes."""
+    now, then = "cuda:0", "published: Old Card"
+    rows = []
+    barriers = ["lock-none", "lock-fence", *(f"extra-{k}" for k in range(14))]
+    for blocks in (1, 30, 132):
+        rows.append(row(now, {"blocks": blocks, "threads": 256}, "relaunch", {"run_time": figure(20, "ms")}))
+        for place, method in enumerate(barriers):
+            rows.append(row(now, {"blocks": blocks, "threads": 256}, method,
+                            {"run_time": figure(5 + place, "ms"), "improvement": figure(blocks - place, "%")},
+                            verified=method != "lock-none" or blocks == 1))
+    for method, since, until in (("lock-none", 1, 132), ("lock-fence", 13.5, 132), ("extra-3", None, None)):
+        rows.append(row(now, {"threads": 256, "fit": "crossing with relaunch"}, method,
+                        {"faster_until": figure(until, "blocks", 0), "faster_from": figure(since, "blocks", 0)}, None))
+    rows.append(row(then, {"blocks": 30}, "published-lock-none", {"improvement": figure(11.7, "%", 0)}, None))
+    rows.append(row(then, {"blocks": 30}, "published-either", {"improvement": figure(-23.1, "%", 0)}, None))
+    rows.append(row(then, {"figure": 2}, "published-lock-fence", {"faster_until": figure(17, "blocks", 0)}, None))
+    return {"schema": "gpusync-results/1", "context": {"complete": True}, "rows": rows}
+
+
+# What each chart shows: its title, the names beside its bars or its lines, and the figures.
+SHOWN = """[...document.querySelectorAll('figure')].map(figure => {
+  const chart = Chart.getChart(figure.querySelector('canvas'));
+  return {title: figure.querySelector('figcaption').firstChild.textContent, kind: chart.config.type,
+          labels: chart.data.labels.map(label => [label].flat().join('')),
+          lines: chart.data.datasets.map((set, index) => [set.label, set.data, chart.isDatasetVisible(index)])};
+})"""
+
+
+class ThenAndNow(unittest.TestCase):
+    """Printed figures that are of another quantity than the times that methods are compared by."""
+
+    @classmethod
+    def setUpClass(cls):
+        if TOOL.endswith(".html"):
+            raise unittest.SkipTest("needs the tool, not a page")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        document, page = (os.path.join(cls.folder.name, name) for name in ("r.json", "r.html"))
+        with open(document, "w", encoding="utf-8") as file:
+            json.dump(then_and_now(), file)
+        subprocess.run([TOOL, "report", document, "-o", page], check=True, timeout=60)
+        cls.browser = chromium.Browser()
+        cls.addClassCleanup(cls.browser.close)
+        cls.browser.open(page)
+        cls.complaints = cls.browser.complaints()
+        cls.charts = {chart["title"]: chart for chart in cls.browser.evaluate(SHOWN)}
+
+    def test_charts_are_those_of_the_times_and_of_every_printed_quantity(self):
+        self.assertEqual(self.complaints, [])
+        self.assertEqual(list(self.charts), ["cuda:0", "Then and now: improvement",
+                                             "Then and now: crossing with relaunch"])
+        self.assertTrue(all(count > 10 for count in self.browser.evaluate(COLOURS)))
+
+    def test_lines_of_the_main_methods_are_shown_and_the_others_wait(self):
+        lines = self.charts["cuda:0"]["lines"]
+        shown = {name for name, _, visible in lines if visible}
+        # What the paper names, relaunching, and the fastest with right results of each shape.
+        self.assertEqual(shown, {"lock-none (wrong results)", "lock-fence", "relaunch"})
+        self.assertEqual(len(lines), 17)
+        hidden = "document.querySelector('figure .more .legend').childNodes.length"
+        self.assertEqual(self.browser.evaluate(hidden), 14)
+
+    def test_printed_figures_stand_beside_ours_of_the_same_shape(self):
+        chart = self.charts["Then and now: improvement"]
+        self.assertEqual(chart["labels"], ["lock-none(wrong results)", "either", "lock-fence"])
+        self.assertEqual([(name, data) for name, data, _ in chart["lines"]],
+                         [("then: Old Card", [11.7, -23.1, None]),
+                          ("now: cuda:0, 30 blocks of 256 threads", [30, None, 29])])
+
+    def test_another_shape_can_be_chosen_and_all_methods_shown(self):
+        chosen = self.browser.evaluate("""(() => {
+            const figure = document.querySelectorAll('figure')[1];
+            const select = figure.querySelector('select'), box = figure.querySelector('input');
+            const names = [...select.options].map(option => option.textContent);
+            select.value = names.indexOf('132 blocks of 256 threads');
+            select.dispatchEvent(new Event('change'));
+            const now = Chart.getChart(figure.querySelector('canvas')).data.datasets[1].data;
+            box.click();
+            const all = Chart.getChart(figure.querySelector('canvas')).data.labels.length;
+            box.click();
+            select.value = 0;
+            select.dispatchEvent(new Event('change'));
+            return [names, now, all];
+        })()""")
+        self.assertEqual(chosen[0][0], "30 blocks of 256 threads")
+        self.assertEqual(chosen[1:], [[132, None, 131], 17])
+
+    def test_ranges_of_blocks_float_between_their_ends(self):
+        chart = self.charts["Then and now: crossing with relaunch"]
+        self.assertEqual(chart["labels"], ["lock-none", "lock-fence"])
+        self.assertEqual([data for _, data, _ in chart["lines"]],
+                         [[None, [1, 17]],  # nothing is printed of its lower end: from the first number of blocks on
+                          [[1, 132], [13.5, 132]]])
+
+
 class Schema(unittest.TestCase):
     """The schema takes what the format allows, and nothing else."""
 

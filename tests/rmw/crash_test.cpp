@@ -46,7 +46,7 @@ class crash_case {
     for (uint32_t i = 0; i < calls_each; ++i) {
       probe.crash_at = self < victims_ && i == in_ ? at_ : 0;
       call made;
-      made.operation = operation::make(rmw::operation_kind::add, uint32_t{1} << 8 * self);
+      made.operation = operation::make(rmw::operation_kind::add, uint32_t{1} << 6 * self);
       made.ended = false;
       made.begin = clock_.fetch_add(1);
       try {

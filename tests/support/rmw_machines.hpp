@@ -1,12 +1,14 @@
 // Machines for tests of the wait-free objects: the shipped text runs on them, and they count, delay or stop it.
 #pragma once
 
+#include <gpusync/rmw/fault_tolerant_host.hpp>
 #include <gpusync/rmw/host.hpp>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <thread>
+#include <vector>
 
 namespace gpusync::test {
 
@@ -98,6 +100,79 @@ struct probed_machine : rmw::host_machine {
   }
 };
 
+/// What the blocks of a fault-tolerant barrier share in a test: a deadline is over as soon as somebody who is still a
+/// member has died and all others have arrived, and not before. So nobody is removed who lives.
+struct survivor_watch {
+  struct alignas(64) place {
+    std::atomic<uint32_t> arrivals{0};
+    std::atomic<bool> dead{false};
+  };
+  explicit survivor_watch(uint32_t count) : blocks(count) {}
+
+  std::vector<place> blocks;
+  std::atomic<uint32_t> deaths{0};
+
+  void die(uint32_t block) {
+    blocks[block].dead = true;
+    deaths.fetch_add(1);
+  }
+  /// For a block that has arrived in so many phases and knows of so many losses.
+  bool may_give_up(uint32_t arrivals, uint32_t known_losses) const {
+    if (deaths.load() <= known_losses) return false;
+    return std::all_of(blocks.begin(), blocks.end(),
+                       [&](const place& other) { return other.dead.load() || other.arrivals.load() >= arrivals; });
+  }
+};
+
+/// What a thread of a fault-tolerant barrier does besides what it is to do.
+struct survivor_probe {
+  access_probe accesses;
+  survivor_watch* watch = nullptr;  ///< nullptr: deadlines are of time
+  uint32_t self = 0;
+  uint32_t arrivals = 0;
+  uint32_t known_losses = 0;
+};
+inline thread_local survivor_probe this_survivor;
+
+/// A thread that acts for its block, whose accesses go by the probe of the thread. Polls are not counted.
+struct probed_survivor : probed_machine {
+  probed_survivor() { probe = &this_survivor.accesses; }
+
+  uint64_t arrive(uint64_t* flag, uint64_t mark, uint64_t* word) const {
+    probe->before_access();
+    host_memory::store<memory_order::release, scope::system>(flag, mark);
+    probe->before_access();
+    const uint64_t before = host_memory::fetch_add<memory_order::acq_rel, scope::system>(word, uint64_t{1});
+    survivor_probe& self = this_survivor;
+    if (self.watch != nullptr) self.watch->blocks[self.self].arrivals = ++self.arrivals;
+    return before;
+  }
+  uint64_t poll(const uint64_t* word, uint64_t) const { return host_machine::load<memory_order::relaxed>(word); }
+  void acquire(const uint64_t* word) const { (void)load<memory_order::acquire>(word); }
+  template <class Grid>
+  bool late(Grid grid, deadline& limit) const {
+    const survivor_probe& self = this_survivor;
+    return self.watch != nullptr ? self.watch->may_give_up(self.arrivals, self.known_losses) : limit.passed(grid.now());
+  }
+  template <class Participant>
+  void milestone(uint32_t, const Participant&) const {}
+};
+
+/// A barrier that tells the calling thread's probe what it knows of losses.
+template <class Barrier>
+struct counting_losses : Barrier {
+  explicit counting_losses(const Barrier& of) : Barrier(of) {}
+  phase_outcome wait(timeout patience) {
+    const phase_outcome outcome = Barrier::wait(patience);
+    this_survivor.known_losses = this->blocks() - this->members().count;
+    return outcome;
+  }
+  phase_outcome arrive_and_wait(timeout patience) {
+    this->arrive();
+    return wait(patience);
+  }
+};
+
 /// What the lanes of one participant share.
 template <uint32_t Lanes>
 class lane_team {
@@ -157,8 +232,9 @@ struct lanes_machine : rmw::host_machine {
     return *std::max_element(all_lanes.begin(), all_lanes.end());
   }
   uint32_t broadcast(uint32_t word, uint32_t from) const { return static_cast<uint32_t>(broadcast_word(word, from)); }
-  template <class T>
+  template <uint32_t Used, class T>
   T sum_before(T amount, T& total) const {
+    static_assert(Used <= Lanes);
     T before{};
     total = T{};
     const auto all_lanes = team->gather(own, static_cast<uint64_t>(amount));

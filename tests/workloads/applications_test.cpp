@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include <gpusync/core/error.hpp>
 #include "workloads/bitonic_sort/sort_input.hpp"
@@ -117,6 +118,65 @@ TEST_P(OnDevice, SortsInRegisters) {
   EXPECT_THROW((void)workload->prepare(workload->methods().front(), small), invalid_argument);
 }
 
+/// A kernel that waits for nothing, each time after one that computed the right result: what that one left where blocks
+/// hand on what they have must not make it right too. Now and then luck may.
+void expect_wrong_without_barrier(whole_workload& workload, const step_shape& shape, const std::string& what) {
+  const auto all = workload.methods();
+  const auto good = std::find_if(all.begin(), all.end(),
+                                 [](const step_method& method) { return method.name == "lock-based-acquire-release"; });
+  step_method none = *good;
+  none.name = no_barrier_method;
+  const auto before = workload.prepare(*good, shape);
+  const auto without = workload.prepare(none, shape);
+  for (int run = 0; run < 10 && without->verify().wrong == 0; ++run) {
+    (void)before->run();
+    (void)without->run();
+  }
+  EXPECT_EQ(before->verify().wrong, 0u) << what;
+  EXPECT_GT(without->verify().wrong, 0u) << what;
+}
+
+TEST_P(OnDevice, FindsWhatAMissingBarrierSpoilsAlsoAfterARightRun) {
+  if (is(device_kind::opencl)) GTEST_SKIP() << "its programs all have a barrier";
+  const auto device = open_part<bitonic_device>(GetParam());
+  const sort_input input = make_sort_input({1 << 14, "uint32", false, "random"});
+  expect_wrong_without_barrier(*device->sorting(input, sort_form::memory), shapes().back(), "sort in memory");
+  if (!device->has(sort_form::registers)) return;
+  // Two blocks exchange once: all that a right run wrote then would still stand there.
+  step_shape two;
+  two.blocks = 2;
+  two.threads = 32;
+  const sort_input few = make_sort_input({2048, "uint32", false, "random"});
+  expect_wrong_without_barrier(*device->sorting(few, sort_form::registers), two, "sort in registers");
+}
+
+TEST_P(OnDevice, EndsARunOnTheHostBeforeItIsDone) {
+  if (!is(device_kind::host)) GTEST_SKIP() << "a device's own runs are soon over";
+  const auto device = open_part<bitonic_device>(GetParam());
+  const sort_input input = make_sort_input({1 << 14, "uint32", false, "random"});
+  const auto workload = device->sorting(input, sort_form::memory);
+  step_shape shape;
+  shape.blocks = 3;
+  for (const step_method& method : workload->methods()) {
+    if (method.name != "launch-wait" && method.name.rfind("lock-", 0) != 0) continue;
+    const auto program = workload->prepare(method, shape);
+    for (const int questions : {1, 5}) {
+      std::atomic<int> asked{0};
+      program->end_when([&] { return ++asked >= questions; });
+      EXPECT_THROW((void)program->run(), run_interrupted) << method.name;
+      // As many steps as there are would have been as many questions.
+      EXPECT_LT(asked, 14 * 15 / 2) << method.name;
+    }
+    EXPECT_EQ(program->verify().checked, 0u) << "what was cut short is not checked";
+    program->end_when([] { return false; });
+    (void)program->run();
+    EXPECT_EQ(program->verify().checked, input.count);
+    if (method.ordered) {
+      EXPECT_EQ(program->verify().wrong, 0u) << method.name << " after a run that was cut short";
+    }
+  }
+}
+
 alignment_problem problem_of(std::vector<uint8_t> query, std::vector<uint8_t> reference,
                              const alignment_scoring& scoring = {}) {
   alignment_problem problem{std::move(query), std::move(reference), scoring, {}};
@@ -180,6 +240,19 @@ TEST_P(OnDevice, AlignsInRegisters) {
       expect_right(*workload, shape, std::to_string(problem.query.size()) + " rows in registers", true);
     }
   }
+}
+
+TEST_P(OnDevice, FindsAlignmentsWithoutABarrierWrongAlsoAfterARightRun) {
+  if (is(device_kind::opencl)) GTEST_SKIP() << "its programs all have a barrier";
+  const auto device = open_part<smith_waterman_device>(GetParam());
+  const auto [query, reference] = generated_pair(is(device_kind::cuda) ? 3000 : 300);
+  const alignment_problem problem = problem_of(query.bases, reference.bases);
+  expect_wrong_without_barrier(*device->aligning(problem, alignment_form::memory), shapes().back(), "in memory");
+  if (!device->has(alignment_form::registers)) return;
+  step_shape shape;
+  shape.blocks = 8;
+  shape.threads = 256;
+  expect_wrong_without_barrier(*device->aligning(problem, alignment_form::registers), shape, "in registers");
 }
 
 TEST_P(OnDevice, SaysWhereTheAlignmentEnds) {

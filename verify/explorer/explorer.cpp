@@ -18,6 +18,8 @@ const char* to_string(failure kind) {
     case failure::runaway: return "runaway";
     case failure::not_linearizable: return "not linearizable";
     case failure::not_wait_free: return "not wait-free";
+    case failure::disagreement: return "disagreement";
+    case failure::wrongly_removed: return "wrongly removed";
   }
   return "?";
 }
@@ -58,11 +60,17 @@ bool explorer::next_choice(node& at) const {
       at.next.message = state_.latest[word];
       return true;
     }
+    if (at.next.message == gives_up) continue;
     // The latest has been tried; older ones are for loads.
-    if (own.pending.what != action::load || !form_.stale || at.next.message == no_message) continue;
-    const uint32_t older = state_.messages[at.next.message].previous;
-    if (stamp_of(older) < own.now.seen[word]) continue;
-    at.next.message = older;
+    if (own.pending.what == action::load && form_.stale && at.next.message != no_message) {
+      const uint32_t older = state_.messages[at.next.message].previous;
+      if (stamp_of(older) >= own.now.seen[word]) {
+        at.next.message = older;
+        return true;
+      }
+    }
+    if (!own.pending.may_give_up) continue;
+    at.next.message = gives_up;
     return true;
   }
   return false;
@@ -165,7 +173,7 @@ void explorer::search(exploration& result) {
     }
     top.taken = top.next;
     const fiber_state& own = state_.fibers[top.taken.fiber];
-    const bool fresh = top.taken.message == state_.latest[own.pending.word];
+    const bool fresh = top.taken.message == state_.latest[own.pending.word] || top.taken.message == gives_up;
     if (!step(top.taken)) {
       restore(top);
       continue;

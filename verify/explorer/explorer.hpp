@@ -25,7 +25,17 @@ struct shape {
   uint64_t most_states = 1'000'000;
 };
 
-enum class failure { none, deadlock, early_release, data_race, runaway, not_linearizable, not_wait_free };
+enum class failure {
+  none,
+  deadlock,
+  early_release,
+  data_race,
+  runaway,
+  not_linearizable,
+  not_wait_free,
+  disagreement,
+  wrongly_removed
+};
 const char* to_string(failure kind);
 std::string hex(uint64_t value);
 
@@ -78,6 +88,8 @@ class explorer {
   /// seen them all, and so has whoever executes a fence after it has seen one of them, or what came behind it in its
   /// word.
   void store_several(uint32_t count, const void* const* addresses, size_t bytes, const uint64_t* values);
+  /// A poll whose deadline may be over: instead of reading a value it may give up at any time, and always can.
+  uint64_t load_or_give_up(memory_order order, const void* address, size_t bytes, bool& gave_up);
   /// A load that is part of the step before it: of a word that no other thread writes.
   uint64_t load_at_once(memory_order order, const void* address, size_t bytes);
   /// A store that is part of the step before it: for words that no other thread may read any more or yet.
@@ -90,6 +102,8 @@ class explorer {
 
   // The test program's own marks.
   void write_slot(uint32_t half);
+  /// The same, where only the reads of the blocks for which `counts` holds must have come before.
+  void write_slot(uint32_t half, const std::function<bool(uint32_t block)>& counts);
   /// Reads the slots of the threads of the blocks for which `wanted` holds.
   void read_slots(uint32_t half, const std::function<bool(uint32_t block)>& wanted);
   void arriving(uint32_t phase);

@@ -89,6 +89,17 @@ uint64_t explorer::modify(memory_order order, const void* address, size_t bytes,
   return perform(next);
 }
 
+uint64_t explorer::load_or_give_up(memory_order order, const void* address, size_t bytes, bool& gave_up) {
+  operation next;
+  next.what = action::load;
+  next.order = order;
+  next.word = static_cast<uint8_t>(word_at(address, bytes));
+  next.may_give_up = true;
+  const uint64_t value = perform(next);
+  gave_up = self().gave_up;
+  return value;
+}
+
 void explorer::store_several(uint32_t count, const void* const* addresses, size_t bytes, const uint64_t* values) {
   if (count > most_at_once) throw std::length_error("The explorer is built for fewer words in one store.");
   operation next;
@@ -196,6 +207,14 @@ void explorer::apply(const choice& taken) {
   own.last_word = next.word;
   own.last_message = taken.message;
   own.result = 0;
+  own.gave_up = taken.message == gives_up;
+  if (own.gave_up) {
+    own.last_was_load = false;
+    own.round = poll_round{};
+    own.history = hash_bytes(&own.history, sizeof(own.history), gives_up);
+    if (tracing_) note("gives up " + name_of_word(word));
+    return;
+  }
   if (next.what == action::fence) {
     if (!form_.fences) throw std::logic_error("A check of a program with fences must say so.");
     own.now.join(own.loaded);
@@ -342,10 +361,14 @@ void explorer::end_launch() {
 }
 
 void explorer::write_slot(uint32_t half) {
+  write_slot(half, [](uint32_t) { return true; });
+}
+
+void explorer::write_slot(uint32_t half, const std::function<bool(uint32_t)>& counts) {
   fiber_state& own = self();
   slot_state& slot = state_.slots[half][current_];
   for (uint32_t i = 0; i < fibers(); ++i) {
-    if (slot.read[i] > own.now.clock[i]) {
+    if (counts(i / form_.threads) && slot.read[i] > own.now.clock[i]) {
       fail(failure::data_race, "writes its slot while " + name_of_fiber(i) + " may still read it");
     }
   }

@@ -12,6 +12,7 @@ inline constexpr uint32_t max_fibers = 8;
 inline constexpr uint32_t max_words = 56;    ///< words that a check may touch
 inline constexpr uint32_t max_writes = 640;  ///< in one execution
 inline constexpr uint32_t no_message = ~0u;  ///< stands for a word's value at the start
+inline constexpr uint32_t gives_up = ~2u;    ///< stands for what a poll reads when its deadline is over: nothing
 
 /// What happens before a point of the execution. Ordered by inclusion; join() is the union.
 struct view {
@@ -50,7 +51,8 @@ struct operation {
   uint64_t operand = 0;
   uint64_t second = 0;
   changed_value change = nullptr;
-  uint8_t count = 0;  ///< of store_several's words and values
+  bool may_give_up = false;  ///< of a load: it may be taken for one that comes when a deadline is over
+  uint8_t count = 0;         ///< of store_several's words and values
   uint8_t words[most_at_once] = {};
   uint64_t values[most_at_once] = {};
 };
@@ -98,6 +100,7 @@ struct fiber_state {
   uint32_t last_message = no_message;
   uint8_t last_word = 0;
   bool last_was_load = false;
+  bool gave_up = false;  ///< the last operation
   uint8_t blocks = 0;    ///< of the launch that it takes part in
   uint8_t arriving = 0;  ///< phase + 1 of the barrier call that it has begun
   call_state call;

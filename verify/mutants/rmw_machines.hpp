@@ -72,6 +72,33 @@ struct one_record : model_machine<State, N, Consensus, Operation> {
   }
 };
 
+/// A record's numbers are written before the answers to them.
+template <class State, uint32_t N, class Consensus, class Operation>
+struct numbers_first : model_machine<State, N, Consensus, Operation> {
+  using base = model_machine<State, N, Consensus, Operation>;
+  using layout = typename base::layout;
+  template <memory_order Order>
+  void store(uint64_t* address, uint64_t word) const {
+    const auto offset = (static_cast<uint32_t>(address - rmw_now.words) - layout::records) % layout::record_stride;
+    const bool number = base::is_record(address) && offset >= layout::numbers && offset < layout::answers;
+    if (base::is_record(address) && !number) {
+      addresses_[kept_] = address;
+      words_[kept_++] = word;
+      return;
+    }
+    base::template store<Order>(address, word);
+    if (!number || offset + 1 != layout::answers) return;
+    for (uint32_t i = 0; i < kept_; ++i) base::template store<Order>(addresses_[i], words_[i]);
+    kept_ = 0;
+  }
+
+ private:
+  // On the fiber's stack, with the participant: the search puts it back.
+  mutable uint64_t* addresses_[layout::record_words] = {};
+  mutable uint64_t words_[layout::record_words] = {};
+  mutable uint32_t kept_ = 0;
+};
+
 /// The rows of an announcement are put together, whichever announcements they are of.
 template <class State, uint32_t N, class Consensus, class Operation>
 struct joins_announcements : model_machine<State, N, Consensus, Operation> {

@@ -112,7 +112,8 @@ struct coalesced_store {
   GPUSYNC_HD static head latest(const Machine& machine, const uint64_t* words) {
     constexpr uint32_t slots = (N + Machine::lanes - 1) / Machine::lanes;
     Cell own[slots];
-    const uint64_t round = read_own<N>(machine, words, own);
+    load_own<N>(machine, words, own);
+    const uint64_t round = latest_of(machine, own);
     if (round == 0) return {0, 0, true};
     return settle<N>(machine, words, own, round);
   }
@@ -150,15 +151,18 @@ struct coalesced_store {
     // Without it two participants may each miss the other's store, and both win.
     machine.fence();
     Cell own[slots];
-    const uint64_t round = read_own<N>(machine, words, own);
-    if (round == wanted.round) {
+    load_own<N>(machine, words, own);
+    bool over = false;
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < slots; ++slot) over = over || round_of(own[slot]) > wanted.round;
+    if (!machine.any(over)) {
       head found = wanted;
       if (find_first<N>(machine, words, own, found)) {
         known = found;
         return found.winner() == self;
       }
     }
-    known = settle<N>(machine, words, own, round);
+    known = settle<N>(machine, words, own, latest_of(machine, own, wanted.round));
     return false;
   }
 
@@ -182,7 +186,8 @@ struct coalesced_store {
     // Whoever has not stored for this round at the second look was not the first to do so, for another one had by the
     // first look. The fence puts the looks in order.
     machine.fence();
-    const uint64_t again = read_own<N>(machine, words, own);
+    load_own<N>(machine, words, own);
+    const uint64_t again = latest_of(machine, own, round);
     head found{again, 0, false};
     if (again == round && find_first<N>(machine, words, own, found)) return found;
     const uint32_t some = lowest_bit(members<N>(machine, own, again));
@@ -191,21 +196,40 @@ struct coalesced_store {
     return found;
   }
 
-  /// Reads all own cells, each lane those that it looks after, and returns the latest round among them. With acquire: a
-  /// shared cell that is read next must not be older than what is found here. (A load is less than a masked store: a
-  /// warp that reads 128 bytes at once may see parts of different ages.)
+  /// Reads all own cells, each lane those that it looks after. With acquire: a shared cell that is read next must not
+  /// be older than what is found here. (A load is less than a masked store: a warp that reads 128 bytes at once may see
+  /// parts of different ages.)
   GPUSYNC_TEMPLATE_TEXT
   template <uint32_t N, class Machine, uint32_t Slots>
-  GPUSYNC_HD static uint64_t read_own(const Machine& machine, const uint64_t* words, Cell (&own)[Slots]) {
-    uint64_t latest = 0;
+  GPUSYNC_HD static void load_own(const Machine& machine, const uint64_t* words, Cell (&own)[Slots]) {
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < Slots; ++slot) {
       const uint32_t other = slot * Machine::lanes + machine.lane();
       own[slot] =
           other < N ? machine.template load_cell<memory_order::acquire>(cells(words) + cell(other, other)) : Cell{};
-      latest = round_of(own[slot]) > latest ? round_of(own[slot]) : latest;
     }
+  }
+  /// The latest round among them.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Machine, uint32_t Slots>
+  GPUSYNC_HD static uint64_t latest_of(const Machine& machine, const Cell (&own)[Slots]) {
+    uint64_t latest = 0;
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < Slots; ++slot) latest = round_of(own[slot]) > latest ? round_of(own[slot]) : latest;
     return machine.most(latest);
+  }
+  /// The same if it is known that it is not before `round`, nor 2^32 rounds after it.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Machine, uint32_t Slots>
+  GPUSYNC_HD static uint64_t latest_of(const Machine& machine, const Cell (&own)[Slots], uint64_t round) {
+    uint32_t ahead = 0;
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < Slots; ++slot) {
+      const uint64_t seen = round_of(own[slot]);
+      const auto rounds = seen > round ? static_cast<uint32_t>(seen - round) : 0;
+      ahead = rounds > ahead ? rounds : ahead;
+    }
+    return round + machine.most(ahead);
   }
 
   /// Who has stored for this round, as bits.
@@ -216,9 +240,9 @@ struct coalesced_store {
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < Slots; ++slot) {
       const uint32_t other = slot * Machine::lanes + machine.lane();
-      if (other < N && round_of(own[slot]) == round) bits |= 1u << other;
+      bits |= machine.ballot(other < N && round_of(own[slot]) == round) << (slot * Machine::lanes % 32);
     }
-    return machine.merge(bits);
+    return bits;
   }
 
   GPUSYNC_TEMPLATE_TEXT
@@ -239,8 +263,8 @@ struct coalesced_store {
   GPUSYNC_HD static bool find_first(const Machine& machine, const uint64_t* words, const Cell (&own)[Slots],
                                     head& found) {
     const uint32_t stored = members<N>(machine, own, found.round);
-    uint32_t later = 0;
-    bool over = false;
+    uint32_t later = 0;  // who came after another one; and the last bit if the round is over
+    constexpr uint32_t over = 1u << 31;
     if ((stored & (stored - 1)) != 0) {
       GPUSYNC_UNROLLED
       for (uint32_t first = 0; first < N * N; first += Machine::lanes) {
@@ -248,11 +272,10 @@ struct coalesced_store {
         const uint32_t other = (first + machine.lane()) % N;
         if (one >= other || (stored >> one & 1) == 0 || (stored >> other & 1) == 0) continue;
         const Cell pair = machine.template load_cell<memory_order::relaxed>(cells(words) + cell(one, other));
-        over = over || pair != pair_cell(found.round, writer_of(pair));
-        later |= 1u << writer_of(pair);
+        later |= 1u << writer_of(pair) | (pair != pair_cell(found.round, writer_of(pair)) ? over : 0);
       }
       later = machine.merge(later);
-      if (machine.any(over)) return false;
+      if ((later & over) != 0) return false;
     }
     const uint32_t winner = lowest_bit(stored & ~later);
     found.winner_and_buffer = winner << 1 | buffer_in<N>(machine, own, winner);

@@ -94,6 +94,22 @@ struct cuda_words;
                    : "memory");                                                                                   \
       return before;                                                                                              \
     }                                                                                                             \
+    static __device__ __forceinline__ uint32_t add(uint32_t* address, uint32_t amount) {                          \
+      uint32_t before;                                                                                            \
+      asm volatile("atom.relaxed." SCOPE "." PLACE ".add.u32 %0, [%1], %2;"                                       \
+                   : "=r"(before)                                                                                 \
+                   : CONSTRAINT(CONVERT(address)), "r"(amount)                                                    \
+                   : "memory");                                                                                   \
+      return before;                                                                                              \
+    }                                                                                                             \
+    static __device__ __forceinline__ uint64_t add(uint64_t* address, uint64_t amount) {                          \
+      uint64_t before;                                                                                            \
+      asm volatile("atom.relaxed." SCOPE "." PLACE ".add.u64 %0, [%1], %2;"                                       \
+                   : "=l"(before)                                                                                 \
+                   : CONSTRAINT(CONVERT(address)), "l"(amount)                                                    \
+                   : "memory");                                                                                   \
+      return before;                                                                                              \
+    }                                                                                                             \
     template <memory_order Order>                                                                                 \
     static __device__ __forceinline__ wide load(const wide* address) {                                            \
       wide value;                                                                                                 \
@@ -143,6 +159,14 @@ GPUSYNC_CUDA_WORDS(space::shared, "shared", "cta", uint32_t, "r", shared_address
 #undef GPUSYNC_CUDA_WORDS
 #undef GPUSYNC_CUDA_WIDE_CAS
 
+/// The same pointer, which came from another lane as far as the compiler can tell. So it keeps it in registers, where
+/// it would read one that stands in a kernel's parameters anew, access after access; and for an atomic operation of a
+/// single thread it spends no instructions on finding out which threads do the same.
+__device__ __forceinline__ uint64_t* in_registers(uint64_t* words, unsigned lanes) {
+  const auto bits = reinterpret_cast<unsigned long long>(words);
+  return reinterpret_cast<uint64_t*>(__shfl_xor_sync(lanes, bits, 0));
+}
+
 /// A named operation as CUDA's atomic function where there is one, and as a loop elsewhere. Relaxed, at device scope.
 /// (CUDA's float additions flush subnormal numbers in global memory.)
 template <class Machine, class Word, class T>
@@ -155,6 +179,10 @@ __device__ __forceinline__ T cuda_atomically(const Machine& machine, Word* word,
       const bool adds = operation.kind == operation_kind::add;
       if constexpr (is_floating<T>::value) {
         return atomicAdd(at, adds ? operand : -operand);
+      } else if constexpr (Machine::lanes == 1) {
+        using bits = typename word_of_bytes<sizeof(T)>::type;
+        const bits amount = adds ? static_cast<bits>(operand) : bits{0} - static_cast<bits>(operand);
+        return static_cast<T>(cuda_words<Machine::where>::add(word, amount));
       } else if constexpr (sizeof(T) == 4) {
         return static_cast<T>(atomicAdd(reinterpret_cast<unsigned*>(word),
                                         adds ? static_cast<unsigned>(operand) : 0u - static_cast<unsigned>(operand)));
@@ -214,6 +242,9 @@ struct cuda_thread : single_lane {
   static constexpr bool imitates_masked_store = false;
   static constexpr space where = Where;
 
+  __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {
+    return detail::in_registers(words, __activemask());
+  }
   template <memory_order Order, class Word>
   __device__ __forceinline__ Word load(const Word* address) const {
     return access::template load<Order>(address);
@@ -258,6 +289,9 @@ class cuda_warp {
 
   __device__ __forceinline__ cuda_warp() { asm("mov.u32 %0, %%laneid;" : "=r"(lane_)); }
 
+  __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {
+    return Where == space::global ? detail::in_registers(words, all_lanes) : words;
+  }
   __device__ __forceinline__ uint32_t lane() const { return lane_; }
   __device__ __forceinline__ void meet() const { __syncwarp(); }
   __device__ __forceinline__ bool any(bool value) const { return __any_sync(all_lanes, value) != 0; }
@@ -272,6 +306,13 @@ class cuda_warp {
 #else
     for (int distance = 16; distance != 0; distance /= 2) bits |= __shfl_xor_sync(all_lanes, bits, distance);
     return bits;
+#endif
+  }
+  __device__ __forceinline__ uint32_t most(uint32_t word) const {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(all_lanes, word);
+#else
+    return static_cast<uint32_t>(most(uint64_t{word}));
 #endif
   }
   __device__ __forceinline__ uint64_t most(uint64_t word) const {
@@ -289,16 +330,16 @@ class cuda_warp {
 #endif
   }
   /// T: an unsigned integer of 32 or 64 bits.
-  template <class T>
+  template <uint32_t Used, class T>
   __device__ __forceinline__ T sum_before(T amount, T& total) const {
     using moved = typename detail::atomic_bits<sizeof(T)>::type;
     T sum = amount;
     GPUSYNC_UNROLLED
-    for (uint32_t distance = 1; distance < lanes; distance *= 2) {
+    for (uint32_t distance = 1; distance < Used; distance *= 2) {
       const T other = static_cast<T>(__shfl_up_sync(all_lanes, static_cast<moved>(sum), distance));
       if (lane_ >= distance) sum += other;
     }
-    total = static_cast<T>(__shfl_sync(all_lanes, static_cast<moved>(sum), lanes - 1));
+    total = static_cast<T>(__shfl_sync(all_lanes, static_cast<moved>(sum), Used - 1));
     return sum - amount;
   }
 

@@ -80,7 +80,7 @@ class rmw_participant<State, N, rmw::atomic_word<Loops>, rmw::named_operation<St
   using operation_type = rmw::named_operation<State>;
 
   GPUSYNC_TEXT rmw_participant(Machine machine, uint64_t* words, uint32_t self)
-      : machine_(machine), words_(words), self_(self) {}
+      : machine_(machine), words_(machine.hold(words)), self_(self) {}
 
   GPUSYNC_TEXT State apply(const operation_type& operation) {
     auto* word = reinterpret_cast<typename rmw::detail::word_of_bytes<sizeof(State)>::type*>(words_);
@@ -121,6 +121,7 @@ class basic_rmw_object<State, N, rmw::atomic_word<Loops>, rmw::named_operation<S
   using state_type = State;
   using consensus = rmw::atomic_word<Loops>;
   using operation = rmw::named_operation<State>;
+  using machine_type = Machine;
   using participant = rmw_participant<State, N, consensus, operation, Machine>;
 
   static constexpr uint32_t participants = N;
@@ -134,9 +135,9 @@ class basic_rmw_object<State, N, rmw::atomic_word<Loops>, rmw::named_operation<S
     memcpy(&word, &first, sizeof(State));
     return word;
   }
-  GPUSYNC_TEXT participant join(uint32_t number, Machine machine = Machine()) const {
-    if (number >= N) machine.refuse(number, N);
-    return participant(machine, words_, number);
+  GPUSYNC_TEXT participant join(uint32_t number, Machine on = Machine()) const {
+    if (number >= N) on.refuse(number, N);
+    return participant(on, words_, number);
   }
   GPUSYNC_HD static State settled_state(const uint64_t* memory) {
     State state;

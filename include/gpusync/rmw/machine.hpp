@@ -46,7 +46,10 @@ GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
 //   any(b), all(b), ballot(b)         votes of the lanes; the ballot's bit l is lane l's
 //   merge(bits), most(word)           union and maximum over the lanes
 //   broadcast(word, lane)             32 bits of that lane
-//   sum_before(amount, total)         the sum over the lanes before this one; `total` over all
+//   sum_before<Used>(amount, total)   the sum over the lanes before this one; `total` over all; only the first `Used`
+//   of
+//                                     them have anything to add
+//   hold(words)                       `words`, for a participant to keep
 //   refuse(participant, count)        for a number of a participant that the object does not have; does not return
 //   worn_out(rounds)                  for an object that has no more rounds; does not return
 //   milestone(pass, participant)      says that everything that the participant does from here on follows from its
@@ -67,7 +70,8 @@ struct single_lane {
   GPUSYNC_HD uint32_t merge(uint32_t bits) const { return bits; }
   GPUSYNC_HD uint64_t most(uint64_t word) const { return word; }
   GPUSYNC_HD uint32_t broadcast(uint32_t word, uint32_t) const { return word; }
-  template <class T>
+  GPUSYNC_HD uint64_t* hold(uint64_t* words) const { return words; }
+  template <uint32_t Used, class T>
   GPUSYNC_HD T sum_before(T amount, T& total) const {
     total = amount;
     return T{};

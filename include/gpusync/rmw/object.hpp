@@ -40,6 +40,7 @@ class basic_rmw_object {
   using state_type = State;
   using consensus = Consensus;
   using operation = Operation;
+  using machine_type = Machine;
   using participant = rmw_participant<State, N, Consensus, Operation, Machine>;
   using layout = rmw::layout<State, N, Consensus, Operation>;
 
@@ -52,11 +53,11 @@ class basic_rmw_object {
       (N - 1) * uint64_t{layout::operation_words} + layout::record_words + Consensus::propose_steps(N) +
       // Announcing it, the fence, looking for a letter, the first look at the head.
       layout::operation_words + 1 + uint64_t{Consensus::patience} * layout::state_words + Consensus::latest_steps(N) +
-      // Each pass but the last: a record, all announcements, a record of its own, the proposal.
-      (max_passes - 1) * (2 * uint64_t{layout::record_words} + (N - 1) * uint64_t{layout::operation_words} +
-                          Consensus::propose_steps(N)) +
-      // The last one: a record. Or, after a win, letters and a look at the announcements.
-      rmw::larger(layout::record_words, (N - 1) * uint64_t{(Consensus::patience == 0 ? 0 : layout::state_words) + 1});
+      // Each pass: a record and all announcements; but for the last one a record of its own and the proposal.
+      max_passes * (layout::record_words + (N - 1) * uint64_t{layout::operation_words}) +
+      (max_passes - 1) * (uint64_t{layout::record_words} + Consensus::propose_steps(N)) +
+      // After a win, letters and a look at the announcements.
+      (N - 1) * uint64_t{(Consensus::patience == 0 ? 0 : layout::state_words) + 1};
   /// Of the memory behind the object, in words of 64 bits and in bytes; it begins at a multiple of 128 bytes.
   static constexpr uint32_t words = layout::total;
   static constexpr size_t bytes = size_t{words} * sizeof(uint64_t);
@@ -81,9 +82,9 @@ class basic_rmw_object {
   /// Makes the calling thread, or warp, participant `number`; all lanes call together. Costs a few loads, of which two
   /// wait for another. On the host a number that the object does not have throws invalid_argument; on a GPU the kernel
   /// traps.
-  GPUSYNC_TEXT participant join(uint32_t number, Machine machine = Machine()) const {
-    if (number >= N) machine.refuse(number, N);
-    return participant(machine, words_, number);
+  GPUSYNC_TEXT participant join(uint32_t number, Machine on = Machine()) const {
+    if (number >= N) on.refuse(number, N);
+    return participant(on, words_, number);
   }
 
   /// The state, if nobody is using the object: for the host, after a kernel. Copy `words` words of it first.

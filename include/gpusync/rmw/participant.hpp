@@ -32,7 +32,7 @@ class rmw_participant {
  public:
   /// Use basic_rmw_object::join() instead.
   GPUSYNC_TEXT rmw_participant(Machine machine, uint64_t* words, uint32_t self)
-      : machine_(machine), words_(words), self_(self) {
+      : machine_(machine), words_(machine.hold(words)), self_(self) {
     resume();
   }
 
@@ -86,6 +86,10 @@ class rmw_participant {
   }
 
  private:
+  /// Rows of announcements as they were read, of those that the lane looks after.
+  struct envelope {
+    uint64_t words[wire::words][slots];
+  };
   /// What a lane has read of the announcements of those that it looks after.
   struct announcements {
     bool pending[slots];
@@ -108,7 +112,8 @@ class rmw_participant {
     if constexpr (Consensus::stamps_skip) find_last_stamp();
     State ignored;
     bool whole = false;
-    (void)read_record(ignored, whole);
+    envelope unread;
+    (void)read_record(ignored, whole, unread);
     current_ = whole && head_.decided();
     if (current_) look();
   }
@@ -120,8 +125,9 @@ class rmw_participant {
     for (uint32_t buffer = 0; buffer < 2; ++buffer) {
       for (uint32_t slot = 0; slot < slots; ++slot) {
         if (at(slot) >= N) continue;
+        // The row that is written first.
         const uint64_t word =
-            machine_.template load<sees>(words_ + layout::record(self_, buffer) + layout::numbers + at(slot));
+            machine_.template load<sees>(words_ + layout::record(self_, buffer) + layout::answers + at(slot));
         const uint32_t stamp = rmw::tag_of(word);
         if (rmw::at_or_after(stamp, head_.stamp()) && stamp - head_.stamp() > ahead) ahead = stamp - head_.stamp();
       }
@@ -228,7 +234,8 @@ class rmw_participant {
     for (uint32_t pass = 1;; ++pass) {
       machine_.milestone(pass, *this);
       bool whole = false;
-      const bool done = read_record(answer, whole);
+      envelope sealed;
+      const bool done = read_record(answer, whole, sealed);
       whole = whole && head_.decided();
       if constexpr (!Consensus::tells_losers) {
         // Its next call announces itself in any case, so an attempt from this state costs it little, even if that is
@@ -239,7 +246,7 @@ class rmw_participant {
       if (done) return answer;
       if (whole) {
         announcements all;
-        read_announcements(all);
+        open_announcements(sealed, all);
         include_own(operation, all);
         apply_announced(all, state_);
         const bool won = install(state_, true);
@@ -271,13 +278,14 @@ class rmw_participant {
   }
 
   /// Reads the record that `head_` names into state_, numbers_ and answers_. Returns whether it answers this
-  /// participant's last announcement; if it does not, `whole` says whether all of it is the record of that round.
-  GPUSYNC_TEXT bool read_record(State& answer, bool& whole) {
+  /// participant's last announcement; if it does not, `whole` says whether all of it is the record of that round. On
+  /// the way, in the same round trip, it fetches the announcements into `sealed`.
+  GPUSYNC_TEXT bool read_record(State& answer, bool& whole, envelope& sealed) {
     const uint64_t* record = words_ + layout::record(head_.winner(), head_.buffer());
     uint64_t numbers[slots];
     uint64_t answers[state_words][slots];
     uint64_t state[state_words];
-    // The numbers first: an answer that is read after its number is not older.
+    // The numbers first: see write_record().
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) {
       numbers[slot] = at(slot) < N ? machine_.template load<sees>(record + layout::numbers + at(slot)) : 0;
@@ -293,6 +301,7 @@ class rmw_participant {
       GPUSYNC_UNROLLED
       for (uint32_t i = 0; i < state_words; ++i) state[i] = machine_.template load<sees>(record + i);
     }
+    fetch_announcements(sealed);
 
     const uint32_t stamp = head_.stamp();
     bool mine = false;
@@ -341,16 +350,26 @@ class rmw_participant {
 
   GPUSYNC_TEXT uint32_t number_at(uint32_t slot) const { return numbers_[slot] & rmw::number_mask; }
 
-  /// Of the announcements that are newer than numbers_ all that are complete.
-  GPUSYNC_TEXT void read_announcements(announcements& all) const {
-    uint64_t words[wire::words][slots];
+  /// The rows that all announcements have.
+  GPUSYNC_TEXT void fetch_announcements(envelope& sealed) const {
     GPUSYNC_UNROLLED
     for (uint32_t row = 0; row < wire::common_words; ++row) {
       GPUSYNC_UNROLLED
       for (uint32_t slot = 0; slot < slots; ++slot) {
-        words[row][slot] = is_other(slot) ? load_announcement(row, at(slot)) : 0;
+        sealed.words[row][slot] = is_other(slot) ? load_announcement(row, at(slot)) : 0;
       }
     }
+  }
+
+  GPUSYNC_TEXT void read_announcements(announcements& all) const {
+    envelope sealed;
+    fetch_announcements(sealed);
+    open_announcements(sealed, all);
+  }
+
+  /// Of the announcements that are newer than numbers_ all that are complete.
+  GPUSYNC_TEXT void open_announcements(envelope& sealed, announcements& all) const {
+    auto& words = sealed.words;
     bool longer = false;
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) {
@@ -403,17 +422,20 @@ class rmw_participant {
 
   /// Applies the pending operations to `state`, one after the other, and notes answers and numbers.
   GPUSYNC_TEXT void apply_announced(const announcements& all, uint32_t (&state)[state_words]) {
+    if constexpr (lanes > 1 && wire::has_sums) {
+      bool sums = true;
+      GPUSYNC_UNROLLED
+      for (uint32_t slot = 0; slot < slots; ++slot) {
+        sums = sums && (!all.pending[slot] || wire::is_sum(code_of(all.tag[slot])));
+      }
+      if (machine_.all(sums)) {
+        add_announced(all, state);
+        return;
+      }
+    }
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) {
-      const uint32_t pending = machine_.ballot(all.pending[slot]);
-      if (pending == 0) continue;
-      if constexpr (lanes > 1 && wire::has_sums) {
-        if (machine_.all(!all.pending[slot] || wire::is_sum(code_of(all.tag[slot])))) {
-          add_announced(all, slot, state);
-          continue;
-        }
-      }
-      for (uint32_t left = pending; left != 0; left &= left - 1) {
+      for (uint32_t left = machine_.ballot(all.pending[slot]); left != 0; left &= left - 1) {
         const uint32_t lane = rmw::lowest_bit(left);
         uint32_t operand[wire::words];
         GPUSYNC_UNROLLED
@@ -427,19 +449,30 @@ class rmw_participant {
     }
   }
 
-  /// The same for a slot in which all pending operations are additions: in the time of one.
-  GPUSYNC_TEXT void add_announced(const announcements& all, uint32_t slot, uint32_t (&state)[state_words]) {
+  /// The same if all pending operations are additions: a lane's own one after the other, and those of the lanes in the
+  /// time of a few.
+  GPUSYNC_TEXT void add_announced(const announcements& all, uint32_t (&state)[state_words]) {
     using sum = typename wire::sum;
-    uint32_t operand[wire::words];
+    sum amount[slots];
+    sum own{};
     GPUSYNC_UNROLLED
-    for (uint32_t row = 0; row < wire::words; ++row) operand[row] = all.operand[row][slot];
-    const sum amount = all.pending[slot] ? wire::amount(code_of(all.tag[slot]), operand) : sum{};
+    for (uint32_t slot = 0; slot < slots; ++slot) {
+      uint32_t operand[wire::words];
+      GPUSYNC_UNROLLED
+      for (uint32_t row = 0; row < wire::words; ++row) operand[row] = all.operand[row][slot];
+      amount[slot] = all.pending[slot] ? wire::amount(code_of(all.tag[slot]), operand) : sum{};
+      own = static_cast<sum>(own + amount[slot]);
+    }
     const sum old = static_cast<sum>(rmw::joined<State>(state));
     sum total{};
-    const sum before = machine_.sum_before(amount, total);
-    uint32_t answer[state_words];
-    rmw::split(static_cast<State>(static_cast<sum>(old + before)), answer);
-    if (all.pending[slot]) note(slot, all.tag[slot], answer);
+    sum before = static_cast<sum>(old + machine_.template sum_before<(N < lanes ? N : lanes)>(own, total));
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < slots; ++slot) {
+      uint32_t answer[state_words];
+      rmw::split(static_cast<State>(before), answer);
+      if (all.pending[slot]) note(slot, all.tag[slot], answer);
+      before = static_cast<sum>(before + amount[slot]);
+    }
     rmw::split(static_cast<State>(static_cast<sum>(old + total)), state);
   }
 
@@ -477,14 +510,14 @@ class rmw_participant {
     return true;
   }
 
+  /// The numbers last: whoever reads a number first, and then the answer to it, finds one that is no older.
   GPUSYNC_TEXT void write_record(const uint32_t (&state)[state_words], uint32_t stamp) const {
     uint64_t* record = words_ + layout::record(self_, buffer_);
     GPUSYNC_UNROLLED
-    for (uint32_t slot = 0; slot < slots; ++slot) {
-      if (at(slot) >= N) continue;
-      machine_.template store<publishes>(record + layout::numbers + at(slot), rmw::tagged(numbers_[slot], stamp));
+    for (uint32_t i = 0; i < state_words; ++i) {
       GPUSYNC_UNROLLED
-      for (uint32_t i = 0; i < state_words; ++i) {
+      for (uint32_t slot = 0; slot < slots; ++slot) {
+        if (at(slot) >= N) continue;
         machine_.template store<publishes>(record + layout::answers + i * N + at(slot),
                                            rmw::tagged(answers_[i][slot], stamp));
       }
@@ -494,6 +527,11 @@ class rmw_participant {
       for (uint32_t i = 0; i < state_words; ++i) {
         if (machine_.lane() == i % lanes) machine_.template store<publishes>(record + i, rmw::tagged(state[i], stamp));
       }
+    }
+    GPUSYNC_UNROLLED
+    for (uint32_t slot = 0; slot < slots; ++slot) {
+      if (at(slot) >= N) continue;
+      machine_.template store<publishes>(record + layout::numbers + at(slot), rmw::tagged(numbers_[slot], stamp));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
+#include "devices/host_memory.hpp"
 #include "experiments/grid_barriers/part_rows.hpp"
 #include "experiments/step_contest.hpp"
 #include "models/crossing.hpp"
@@ -52,7 +53,7 @@ void add_rate(whole_outcome& outcome, const application& what) {
 /// Times over the blocks, by method.
 struct curve {
   step_method method;
-  std::vector<curve_point> points;
+  std::vector<spread_point> points;
 };
 
 void add_point(std::vector<curve>& curves, const whole_outcome& outcome, uint32_t blocks) {
@@ -61,10 +62,22 @@ void add_point(std::vector<curve>& curves, const whole_outcome& outcome, uint32_
   auto found = std::find_if(curves.begin(), curves.end(),
                             [&](const curve& one) { return one.method.name == outcome.method.name; });
   if (found == curves.end()) found = curves.insert(curves.end(), {outcome.method, {}});
-  found->points.push_back({static_cast<double>(blocks), *time->value});
+  found->points.push_back(
+      {static_cast<double>(blocks), time->q1.value_or(*time->value), *time->value, time->q3.value_or(*time->value)});
 }
 
-/// For each barrier, where its curve crosses that of the launches.
+/// "slower at 1 to 8, as fast at 13, faster at 17 to 1056 blocks".
+std::string in_words(const std::vector<curve_stretch>& stretches) {
+  std::vector<std::string> words;
+  for (const auto& [side, first, last] : stretches) {
+    const char* how = side == curve_side::below ? "faster" : side == curve_side::above ? "slower" : "as fast";
+    words.push_back(first == last ? fmt::format("{} at {}", how, first)
+                                  : fmt::format("{} at {} to {}", how, first, last));
+  }
+  return fmt::format("{} blocks", fmt::join(words, ", "));
+}
+
+/// For each barrier, in which range of blocks it is faster than the launches.
 void add_crossings(const std::vector<curve>& curves, const std::string& launch, const application& what,
                    const experiment_request& request, int64_t threads, const experiment_sink& sink) {
   const auto base =
@@ -83,14 +96,22 @@ void add_crossings(const std::vector<curve>& curves, const std::string& launch, 
     entry.axes.emplace_back("fit", "crossing with " + launch);
     entry.method = one.method.name;
     metric until = plain_metric(0, "blocks", one.points.size()), from = until;
-    until.value = stays_below_until(one.points, base->points);
-    from.value = stays_below_from(one.points, base->points);
+    until.value = from.value = std::nullopt;
+    const std::vector<range_below> ranges = ranges_below(one.points, base->points);
+    const auto widest = std::max_element(ranges.begin(), ranges.end(),
+                                         [](const auto& a, const auto& b) { return a.points < b.points; });
+    if (widest != ranges.end()) {
+      until.value = widest->until;
+      from.value = widest->from;
+    }
     entry.metrics = {{"faster_until", until}, {"faster_from", from}};
+    const char* meaning = ranges.empty()      ? "no value, for it is faster nowhere: "
+                          : ranges.size() > 1 ? "the range with most of the measured points: "
+                                              : "";
     entry.verification = fmt::format(
-        "drawn from {} figures, each checked in its run, for {} to {} blocks: the last of them means that the curves "
-        "do "
-        "not cross",
-        one.points.size(), one.points.front().x, one.points.back().x);
+        "{}{} (\"as fast\": the quartiles overlap); drawn from figures for {} numbers of blocks, each checked in its "
+        "run",
+        meaning, in_words(stretches_of(one.points, base->points)), one.points.size());
     sink.add(std::move(entry), true);
   }
 }
@@ -98,9 +119,11 @@ void add_crossings(const std::vector<curve>& curves, const std::string& launch, 
 }  // namespace
 
 std::vector<axis> application_axes() {
-  return {{"blocks", "blocks (work-groups) in the grid", 1, 65535, false},
-          {"threads", "threads (work-items) in a block", 1, 1024, false},
-          {"method", "ways to pass from step to step, by name", 0, 0, true}};
+  return {{"blocks", "blocks (work-groups) in the grid", 1, 65535, false, "a sweep from 1 to all that run at once"},
+          {"threads", "threads (work-items) in a block", 1, 1024, false,
+           fmt::format("{} on CUDA, {} on OpenCL, {} on the host", threads_by_default(device_kind::cuda),
+                       threads_by_default(device_kind::opencl), threads_by_default(device_kind::host))},
+          {"method", "ways to pass from step to step, by name", 0, 0, true, "all that the device has"}};
 }
 
 int64_t threads_by_default(device_kind kind) {
@@ -117,6 +140,18 @@ std::vector<std::string> words_or(const experiment_request& request, const std::
                                   fmt::join(allowed, ", ")));
   }
   return found->second;
+}
+
+void require_memory(const room_needed& needed, const experiment_request& request) {
+  const auto check = [&](uint64_t bytes, uint64_t there, const std::string& where, const char* has) {
+    if (there == 0 || bytes <= there) return;
+    throw usage_error(fmt::format("{} takes {} MiB {}, which has {}{} MiB: {}.", needed.what,
+                                  (bytes + (1u << 20) - 1) >> 20, where, has, there >> 20, needed.less));
+  };
+  const std::string& name = request.device.name;
+  check(needed.device, needed.device_has, "of the memory of " + name, "");
+  check(needed.buffer, needed.buffer_has, "in one buffer on " + name, "at most ");
+  check(needed.host, available_host_memory(), "of the host's memory", "no more than ");
 }
 
 std::string launch_for_each_step(const std::vector<step_method>& all) {
@@ -185,8 +220,10 @@ void run_application(const application& what, const experiment_request& request,
             progress(done / static_cast<double>(sizes.size() * blocks.size()),
                      fmt::format("{} blocks of {} threads", shape.blocks, threads));
           });
-      add_improvement(outcomes, launch);
-      for (const char* rival : {"relaunch", "graph", "cg"}) add_ratio(outcomes, rival);
+      if (what.work > 0) {
+        add_improvement(outcomes, launch);
+        for (const char* rival : {"relaunch", "graph", "cg"}) add_ratio(outcomes, rival);
+      }
       double clock = 0;
       try {
         clock = what.clock_mhz();
@@ -194,8 +231,12 @@ void run_application(const application& what, const experiment_request& request,
       }
       for (whole_outcome& outcome : outcomes) {
         add_rate(outcome, what);
-        add_point(curves, outcome, shape.blocks);
         row& entry = outcome.entry;
+        if (what.work > 0) {
+          add_point(curves, outcome, shape.blocks);
+        } else {
+          entry.metrics.front().first = "empty_run_time";  // says nothing of ways to pass from step to step
+        }
         entry.experiment = what.experiment;
         entry.axes = what.axes;
         entry.axes.emplace_back("blocks", int64_t{shape.blocks});

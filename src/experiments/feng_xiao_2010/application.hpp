@@ -17,7 +17,8 @@ struct application {
   std::vector<std::pair<std::string, axis_value>> axes;
   /// Opens the workload; called when its turn has come.
   std::function<std::unique_ptr<whole_workload>()> open;
-  /// The work of one run in units of 10^9, and their name as a metric: "cell_updates", in "1e9/s".
+  /// The work of one run in units of 10^9, and their name as a metric: "cell_updates", in "1e9/s". Where there is none,
+  /// a run's time is `empty_run_time`: nothing to compare methods by.
   double work = 0;
   std::string rate;
   /// Measures the device's clock, MHz; 0 if it cannot be.
@@ -42,13 +43,24 @@ std::vector<step_method> application_methods(const experiment_request& request, 
 
 /// Measures all shapes of one computation and adds their rows: for each shape and method `run_time`, its ratio to
 /// graph, relaunch and cg, and the improvement over a launch for each step; for each method that keeps its kernel the
-/// blocks up to which it is faster than that. `progress` gets the part of this computation that is done.
+/// range of blocks in which it is faster than that. `progress` gets the part of this computation that is done.
 void run_application(const application& what, const experiment_request& request, const experiment_sink& sink,
                      const std::function<void(double, const std::string&)>& progress);
 
 /// Threads per block if the user names none: on a GPU enough to fill its multiprocessors with eight blocks, elsewhere
 /// few.
 int64_t threads_by_default(device_kind kind);
+
+/// The memory that a computation takes, in bytes.
+struct room_needed {
+  std::string what;                     ///< "Sorting 100 elements"
+  std::string less;                     ///< what to do if there is not as much: "use fewer elements"
+  uint64_t device = 0, device_has = 0;  ///< of the device's memory; it has 0: that is not known
+  uint64_t buffer = 0, buffer_has = 0;  ///< in one buffer; 0: not limited otherwise
+  uint64_t host = 0;
+};
+/// Throws usage_error with the numbers if the device or the host has less. Nothing has been allocated by then.
+void require_memory(const room_needed& needed, const experiment_request& request);
 
 /// The words of an axis that the user named, or `defaults`. Throws usage_error naming a word that is none of `allowed`.
 std::vector<std::string> words_or(const experiment_request& request, const std::string& axis,

@@ -22,10 +22,11 @@ class barrier_cost : public experiment {
     return {device_kind::cuda, device_kind::opencl, device_kind::host};
   }
   std::vector<axis> axes() const override {
-    return {{"blocks", "blocks (work-groups) in the grid", 1, 65535, false},
-            {"threads", "threads (work-items) in a block", 1, 1024, false},
-            {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false},
-            {"method", "ways to wait, by name", 0, 0, true}};
+    return {
+        {"blocks", "blocks (work-groups) in the grid", 1, 65535, false, "some that run at once, up to all"},
+        {"threads", "threads (work-items) in a block", 1, 1024, false, "the device's usual ones"},
+        {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
+        {"method", "ways to wait, by name", 0, 0, true, "all that the device has"}};
   }
 
   void check(const experiment_request& request) const override {

@@ -25,22 +25,26 @@ class bitonic_sort : public experiment {
   }
   std::vector<axis> axes() const override {
     std::vector<axis> all{
-        {"elements", "elements to sort", 0, static_cast<int64_t>(most_elements), false},
-        {"type", "of the keys: uint32, int32, float32, uint64, int64, float64", 0, 0, true},
-        {"values", "1: every key carries a value of its own size", 0, 1, false},
+        {"elements", "elements to sort", 0, static_cast<int64_t>(most_elements), false,
+         fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", count_by_default(true, false),
+                     count_by_default(false, false), count_by_default(true, true), count_by_default(false, true))},
+        {"type", "of the keys: uint32, int32, float32, uint64, int64, float64", 0, 0, true, "float32"},
+        {"values", "1: every key carries a value of its own size", 0, 1, false, "0"},
         {"input", "random, sorted, reversed, equal, few (eight different keys), special (NaN, -0.0, infinities)", 0, 0,
-         true},
+         true, "random"},
         {"form",
          "memory: a boundary after each step of comparisons, as in 2010; registers: after each step between "
          "blocks (CUDA)",
-         0, 0, true}};
+         0, 0, true, "memory"}};
     for (axis& each : application_axes()) all.push_back(std::move(each));
     return all;
   }
 
   void check(const experiment_request& request) const override {
     const auto device = open_part<bitonic_device>(request.device);
-    for (const sort_problem& problem : problems(request)) require_room(problem, *device, request.device.name);
+    for (const sort_problem& problem : problems(request)) {
+      for (const sort_form form : forms(request, *device)) require_room(problem, form, *device, request);
+    }
     const sort_input nothing = make_sort_input({});
     for (const sort_form form : forms(request, *device)) {
       (void)application_methods(request, device->sorting(nothing, form)->methods(), {});
@@ -56,7 +60,12 @@ class bitonic_sort : public experiment {
     for (const sort_problem& problem : all) {
       if (sink.interrupted()) return;
       sink.progress(finished / parts, "sorted on the host");
-      const sort_input input = make_sort_input(problem);
+      sort_input input;
+      try {
+        input = make_sort_input(problem, sink.interrupted);
+      } catch (const run_interrupted&) {
+        return;
+      }
       for (const sort_form form : chosen) {
         if (sink.interrupted()) return;
         run_application(application_of(request, problem, input, form, *device), request, sink,
@@ -85,11 +94,14 @@ class bitonic_sort : public experiment {
     return chosen;
   }
 
+  /// What a GPU sorts in a millisecond takes host threads a second.
+  static constexpr int64_t count_by_default(bool gpu, bool quick) {
+    return gpu ? (quick ? 1 << 14 : 1 << 18) : (quick ? 1 << 12 : 1 << 16);
+  }
+
   static std::vector<sort_problem> problems(const experiment_request& request) {
     std::vector<sort_problem> all;
-    // What a GPU sorts in a millisecond takes host threads a second.
-    const int64_t count = request.device.kind == device_kind::cuda ? (request.quick ? 1 << 14 : 1 << 18)
-                                                                   : (request.quick ? 1 << 12 : 1 << 16);
+    const int64_t count = count_by_default(request.device.kind == device_kind::cuda, request.quick);
     for (const int64_t elements : request.axes.numbers_or("elements", {count})) {
       for (const std::string& type : words_or(request, "type", sort_types(), {"float32"})) {
         for (const int64_t values : request.axes.numbers_or("values", {0})) {
@@ -102,15 +114,19 @@ class bitonic_sort : public experiment {
     return all;
   }
 
-  /// Throws usage_error if the elements do not fit into the device's memory.
-  static void require_room(const sort_problem& problem, const bitonic_device& device, const std::string& device_name) {
-    const uint64_t element = (problem.type.ends_with("32") ? 4 : 8) * (problem.values ? 2 : 1);
-    // Unsorted, sorted, expected, and two halves, padded, to exchange them.
-    const uint64_t needed = 7 * element * problem.count, there = device.memory();
-    if (there == 0 || needed <= there) return;
-    throw usage_error(fmt::format(
-        "{} elements of {} bytes and the room to check them take up to {} MiB, and {} has {} MiB. Use fewer.",
-        problem.count, element, needed >> 20, device_name, there >> 20));
+  static void require_room(const sort_problem& problem, sort_form form, const bitonic_device& device,
+                           const experiment_request& request) {
+    const uint32_t element = element_bytes_of(problem);
+    const memory_need need = device.need_of(problem.count, element, form);
+    room_needed needed;
+    needed.what = fmt::format("Sorting {} elements of {} bytes", problem.count, element);
+    needed.less = "use fewer elements";
+    needed.device = need.all;
+    needed.device_has = device.memory();
+    needed.buffer = need.largest_buffer;
+    needed.buffer_has = device.largest_buffer();
+    needed.host = host_bytes_of_sort(problem.count, element);
+    require_memory(needed, request);
   }
 
   application application_of(const experiment_request& request, const sort_problem& problem, const sort_input& input,
@@ -123,7 +139,7 @@ class bitonic_sort : public experiment {
                  {"input", problem.input},
                  {"form", word_of(form)}};
     what.open = [&device, &input, form] { return device.sorting(input, form); };
-    what.work = static_cast<double>(problem.count) * 1e-9;
+    what.work = problem.count < 2 ? 0 : static_cast<double>(problem.count) * 1e-9;
     what.rate = "elements_sorted";
     what.threads = {threads_by_default(request.device.kind)};
     what.clock_mhz = [&device] { return device.clock_mhz(); };

@@ -5,6 +5,7 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -56,25 +57,40 @@ class smith_waterman : public experiment {
     return {device_kind::cuda, device_kind::opencl, device_kind::host};
   }
   std::vector<axis> axes() const override {
+    const alignment_scoring usual;
+    const auto score = [](int32_t value) { return fmt::format("{}", value); };
+    const std::string generated = "none: sequences are generated";
     std::vector<axis> all{
-        {"query", "FASTA files, plain or gzip; every sequence is aligned with every one of reference", 0, 0, true},
-        {"reference", "FASTA files, plain or gzip", 0, 0, true},
-        {"length", "letters of generated sequences, where no files are given", 0, 1 << 24, false},
-        {"match", "score of a pair of equal letters", 1, 1 << 20, false},
-        {"mismatch", "score of a pair of other letters", -(1 << 20), 0, false},
-        {"gap-open", "a gap of k letters costs gap-open + k x gap-extend", 0, 1 << 20, false},
-        {"gap-extend", "see gap-open", 0, 1 << 20, false},
-        {"traceback", "1: also the alignment itself, found on the host in memory linear in the lengths", 0, 1, false},
+        {"query", "FASTA files, plain or gzip; every sequence is aligned with every one of reference", 0, 0, true,
+         generated},
+        {"reference", "FASTA files, plain or gzip", 0, 0, true, generated},
+        {"length", "letters of generated sequences, where no files are given", 0, 1 << 24, false,
+         fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", length_by_default(true, false),
+                     length_by_default(false, false), length_by_default(true, true), length_by_default(false, true))},
+        {"match", "score of a pair of equal letters", 1, 1 << 20, false, score(usual.match)},
+        {"mismatch", "score of a pair of other letters", -(1 << 20), 0, false, score(usual.mismatch)},
+        {"gap-open", "a gap of k letters costs gap-open + k x gap-extend", 0, 1 << 20, false, score(usual.gap_open)},
+        {"gap-extend", "see gap-open", 0, 1 << 20, false, score(usual.gap_extend)},
+        {"traceback", "1: also the alignment itself, found on the host in memory linear in the lengths", 0, 1, false,
+         "0"},
         {"form",
          "memory: a diagonal's cells are dealt out to threads anew, as in 2010; registers: each thread keeps "
          "rows of its own (CUDA)",
-         0, 0, true}};
-    for (axis& each : application_axes()) all.push_back(std::move(each));
+         0, 0, true, "memory; with files, registers where there is room"}};
+    for (axis& each : application_axes()) {
+      if (each.name == "blocks") each.unasked += "; with files one for each processor, one in all on OpenCL";
+      if (each.name == "method") each.unasked += "; with files a few";
+      all.push_back(std::move(each));
+    }
     return all;
   }
 
   void check(const experiment_request& request) const override {
     const auto device = open_part<smith_waterman_device>(request.device);
+    for (const int64_t letters : request.axes.numbers_or("length", {})) {  // before they are made
+      const auto count = static_cast<uint64_t>(letters);
+      require_memory_for(fmt::format("two generated sequences of {} letters", letters), count, count, *device, request);
+    }
     const sequences all = sequences_of(request);
     const alignment_problem nothing;
     for (const pair_of_sequences& pair : all.pairs()) {
@@ -121,7 +137,10 @@ class smith_waterman : public experiment {
     const uint64_t limit = uint64_t{memory.totalram} * memory.mem_unit / 4;  // what is computed of it needs room too
     std::vector<sequence> all;
     std::set<std::string> names;
-    for (const std::string& path : request.axes.words.at(axis)) {
+    const std::vector<std::string>& paths = request.axes.words.at(axis);
+    for (size_t i = 0; i < paths.size(); ++i) {
+      const std::string& path = paths[i];
+      refuse_commas(paths, i);
       auto found = known.find(path);
       if (found == known.end()) found = known.emplace(path, read_fasta(path, limit)).first;
       size_t number = 0;
@@ -135,6 +154,24 @@ class smith_waterman : public experiment {
       }
     }
     return all;
+  }
+
+  /// Throws usage_error if paths[first] is no file but, joined by commas with those behind it, the name of one.
+  static void refuse_commas(const std::vector<std::string>& paths, size_t first) {
+    std::error_code ignored;
+    if (std::filesystem::exists(paths[first], ignored)) return;
+    std::string joined = paths[first];
+    for (size_t next = first + 1; next < paths.size(); ++next) {
+      joined += "," + paths[next];
+      if (!std::filesystem::exists(joined, ignored)) continue;
+      throw usage_error(fmt::format(
+          "The name '{}' has a comma, which separates files on the command line: give a link to it without one.",
+          joined));
+    }
+  }
+
+  static constexpr int64_t length_by_default(bool gpu, bool quick) {
+    return gpu ? (quick ? 1024 : 4096) : (quick ? 256 : 1024);
   }
 
   static sequences sequences_of(const experiment_request& request) {
@@ -154,8 +191,7 @@ class smith_waterman : public experiment {
       return all;
     }
     const bool gpu = request.device.kind == device_kind::cuda;
-    const int64_t length = gpu ? (request.quick ? 1024 : 4096) : (request.quick ? 256 : 1024);
-    for (const int64_t letters : request.axes.numbers_or("length", {length})) {
+    for (const int64_t letters : request.axes.numbers_or("length", {length_by_default(gpu, request.quick)})) {
       auto [one, other] = generated_pair(static_cast<uint32_t>(letters));
       all.queries.push_back(std::move(one));
       all.references.push_back(std::move(other));
@@ -179,7 +215,20 @@ class smith_waterman : public experiment {
     return all;
   }
 
-  /// Throws usage_error if a pair does not fit into the device's memory or its scores into 32 bits.
+  static void require_memory_for(const std::string& which, uint64_t rows, uint64_t columns,
+                                 const smith_waterman_device& device, const experiment_request& request) {
+    room_needed needed;
+    needed.what = "Aligning " + which;
+    needed.less = "use shorter sequences";
+    needed.device = bytes_of_alignment(rows, columns);
+    needed.device_has = device.memory();
+    needed.buffer = largest_buffer_of_alignment(rows, columns);
+    needed.buffer_has = device.largest_buffer();
+    needed.host = host_bytes_of_alignment(rows, columns);
+    require_memory(needed, request);
+  }
+
+  /// Throws usage_error if a pair does not fit into the device's or the host's memory, or its scores into 32 bits.
   static void require_room(const pair_of_sequences& pair, const smith_waterman_device& device,
                            const experiment_request& request) {
     const uint64_t rows = pair.query->bases.size(), columns = pair.reference->bases.size();
@@ -188,12 +237,8 @@ class smith_waterman : public experiment {
       throw usage_error(fmt::format("{} and {} have {} and {} letters; sequences can have up to {}.", pair.query->name,
                                     pair.reference->name, rows, columns, longest - 1));
     }
-    const uint64_t needed = bytes_of_alignment(rows, columns), there = device.memory();
-    if (there != 0 && needed > there) {
-      throw usage_error(fmt::format("Aligning {} with {} takes {} MiB, and {} has {} MiB. Use shorter sequences.",
-                                    pair.query->name, pair.reference->name, needed >> 20, request.device.name,
-                                    there >> 20));
-    }
+    require_memory_for(fmt::format("{} with {}", pair.query->name, pair.reference->name), rows, columns, device,
+                       request);
     for (const alignment_scoring& scoring : scorings_of(request)) {
       try {
         require_scoring(scoring, rows, columns);
@@ -263,7 +308,12 @@ class smith_waterman : public experiment {
       if (sink.interrupted()) return;
     }
     const std::vector<int64_t> traced = request.axes.numbers_or("traceback", {0});
-    if (std::find(traced.begin(), traced.end(), 1) != traced.end()) trace(problem, axes, sink);
+    if (std::find(traced.begin(), traced.end(), 1) == traced.end()) return;
+    progress(1, "traced back on the host");
+    try {
+      trace(problem, axes, sink);
+    } catch (const run_interrupted&) {  // there is no row of it
+    }
   }
 
   /// Whoever brings sequences wants alignments of them, and not a sweep.
@@ -290,7 +340,7 @@ class smith_waterman : public experiment {
     entry.method = "traceback";
     const host_timer timer;
     const alignment_end end = end_of(problem.expected);
-    const alignment found = trace_back(problem.query, problem.reference, problem.scoring, end);
+    const alignment found = trace_back(problem.query, problem.reference, problem.scoring, end, 0, sink.interrupted);
     entry.metrics = {{"total_time", plain_metric(timer.nanoseconds() * 1e-6, "ms", 1)}};
     const auto add = [&](const char* metric_name, int64_t value, bool there) {
       metric figure = plain_metric(static_cast<double>(value), "1", there ? 1 : 0);

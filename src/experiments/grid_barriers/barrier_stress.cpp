@@ -1,6 +1,7 @@
 // Experiment barrier-stress: do the grid barriers hold? Phases in great number, in all forms, shapes and parts of
 // grids, with blocks that are late now and then; not a measurement.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -45,9 +46,10 @@ class barrier_stress : public experiment {
   std::vector<std::string> items() const override { return {}; }
   std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
   std::vector<axis> axes() const override {
-    return {{"phases", "barrier phases in all, spread over methods and shapes; one value", 1, 10'000'000'000, false},
-            shape_axis(),
-            {"method", "grid barriers that order data, by name", 0, 0, true}};
+    return {{"phases", "barrier phases in all, spread over methods and shapes; one value", 1, 10'000'000'000, false,
+             "1000000; with --quick 20000"},
+            shape_axis(fmt::format("{}", fmt::join(usual_shapes(false), ","))),
+            {"method", "grid barriers that order data, by name", 0, 0, true, "all"}};
   }
 
   void check(const experiment_request& request) const override {

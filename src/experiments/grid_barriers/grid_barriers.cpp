@@ -17,9 +17,10 @@ class grid_barriers : public experiment {
   std::vector<std::string> items() const override { return {}; }
   std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
   std::vector<axis> axes() const override {
-    return {shape_axis(),
-            {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false},
-            {"method", "ways to wait, by name", 0, 0, true}};
+    return {
+        shape_axis(usual_shapes_in_words()),
+        {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
+        {"method", "ways to wait, by name", 0, 0, true, "graphs, and all barriers that order data"}};
   }
 
   void check(const experiment_request& request) const override {

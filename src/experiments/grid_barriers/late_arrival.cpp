@@ -33,7 +33,9 @@ class late_arrival : public experiment {
   std::vector<std::string> items() const override { return {}; }
   std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
   std::vector<axis> axes() const override {
-    return {shape_axis(), {"method", "grid barriers that order data, by name", 0, 0, true}};
+    return {shape_axis(usual_shapes_in_words()),
+            {"method", "grid barriers that order data, by name", 0, 0, true,
+             "cg,lock-based-acquire-release,placed-counters-acquire-release,tree-2-acquire-release"}};
   }
 
   void check(const experiment_request& request) const override {

@@ -35,11 +35,12 @@ class message_floor : public experiment {
   std::vector<std::string> items() const override { return {}; }
   std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
   std::vector<axis> axes() const override {
-    return {{"payload", "1: each message hands over a word besides, written and read with plain accesses", 0, 1, false},
+    return {{"payload", "1: each message hands over a word besides, written and read with plain accesses", 0, 1, false,
+             "0,1"},
             {"method",
              "how flags are stored and read, and where they lie: names without 'anywhere' mean near their "
              "poller",
-             0, 0, true}};
+             0, 0, true, "all"}};
   }
 
   void check(const experiment_request& request) const override { (void)chosen(request); }

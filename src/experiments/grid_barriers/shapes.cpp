@@ -1,6 +1,7 @@
 #include "experiments/grid_barriers/shapes.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <charconv>
 #include <optional>
@@ -58,8 +59,12 @@ std::vector<std::string> usual_shapes(bool quick) {
   return {"32x256", "66x256", "132x32", "132x256", "132x1024", "264x256", "264x1024", "528x512", "1056x256"};
 }
 
-axis shape_axis() {
-  return {"shape", "blocks x threads per block, as 132x256", 0, 0, true};
+std::string usual_shapes_in_words() {
+  return fmt::format("{}; with --quick {}", fmt::join(usual_shapes(false), ","), fmt::join(usual_shapes(true), ","));
+}
+
+axis shape_axis(const std::string& unasked) {
+  return {"shape", "blocks x threads per block, as 132x256", 0, 0, true, unasked};
 }
 
 }  // namespace gpusync::tool

@@ -22,7 +22,10 @@ std::vector<step_shape> shapes_or(const experiment_request& request, const std::
 /// One to eight blocks on each SM of an H200, in small and in large blocks; for a quick look only one of them.
 std::vector<std::string> usual_shapes(bool quick);
 
-/// The axis `shape`.
-axis shape_axis();
+/// Both of them, as the help of an axis shows them.
+std::string usual_shapes_in_words();
+
+/// The axis `shape`; `unasked` as in axis.
+axis shape_axis(const std::string& unasked = "");
 
 }  // namespace gpusync::tool

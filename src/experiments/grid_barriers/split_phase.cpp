@@ -29,11 +29,11 @@ class split_phase : public experiment {
   std::vector<std::string> items() const override { return {}; }
   std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
   std::vector<axis> axes() const override {
-    return {
-        shape_axis(),
-        {"work_us", "microseconds of own work per warp between arrival and wait", 0, 1000, false},
-        {"stores", "1: every step writes a word per thread that two other blocks read and check", 0, 1, false},
-        {"method", "grid barriers that order data, by name; NAME+attendant: a warp of its own attends it", 0, 0, true}};
+    return {shape_axis("132x256"),
+            {"work_us", "microseconds of own work per warp between arrival and wait", 0, 1000, false, "2"},
+            {"stores", "1: every step writes a word per thread that two other blocks read and check", 0, 1, false, "1"},
+            {"method", "grid barriers that order data, by name; NAME+attendant: a warp of its own attends it", 0, 0,
+             true, "the default barrier and the lock-based one, with and without an attendant, and cg"}};
   }
 
   void check(const experiment_request& request) const override {

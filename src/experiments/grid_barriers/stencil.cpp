@@ -23,10 +23,12 @@ class stencil : public experiment {
   std::vector<std::string> items() const override { return {}; }
   std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
   std::vector<axis> axes() const override {
-    return {shape_axis(),
-            {"dimensions", "1: a rod of elements^2 points; 2: a square plate", 1, 2, false},
-            {"elements", "points on a side of the plate; a rod has the square of it", 3, 8192, false},
-            {"method", "ways to pass from step to step, by name", 0, 0, true}};
+    return {shape_axis("132x256,264x256; with --quick 132x256"),
+            {"dimensions", "1: a rod of elements^2 points; 2: a square plate", 1, 2, false, "1,2"},
+            {"elements", "points on a side of the plate; a rod has the square of it", 3, 8192, false,
+             "256,512,1024; with --quick 256"},
+            {"method", "ways to pass from step to step, by name", 0, 0, true,
+             "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release"}};
   }
 
   void check(const experiment_request& request) const override {

@@ -25,7 +25,8 @@ class opencl_iterations : public experiment {
   std::vector<device_kind> devices() const override { return {device_kind::opencl}; }
   std::vector<axis> axes() const override {
     std::vector<axis> all = thesis_axes();
-    all.push_back({"iterations", "synchronizations in a run", 1, 100000, false});
+    all.push_back(
+        {"iterations", "synchronizations in a run", 1, 100000, false, "17 from 1 to 5000; with --quick 1,10,50,200"});
     return all;
   }
 

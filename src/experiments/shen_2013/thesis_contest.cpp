@@ -161,9 +161,9 @@ std::vector<int64_t> thesis_groups(const experiment_request& request, thesis_dev
 }
 
 std::vector<axis> thesis_axes() {
-  return {{"groups", "work-groups", 1, 65535, false},
-          {"items", "work-items in a work-group", 1, 1024, false},
-          {"method", "ways to wait, by name", 0, 0, true}};
+  return {{"groups", "work-groups", 1, 65535, false, "those of the thesis, up to as many as run at once"},
+          {"items", "work-items in a work-group", 1, 1024, false, "8 on CPUs, 256 elsewhere"},
+          {"method", "ways to wait, by name", 0, 0, true, "all that order data"}};
 }
 
 metric thesis_time(const thesis_outcome& outcome, const std::vector<double>& samples, const std::string& unit,

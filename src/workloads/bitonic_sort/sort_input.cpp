@@ -57,11 +57,29 @@ std::vector<Bits> special_keys(const std::string& kind) {
   return keys;
 }
 
+/// Asks a question once in a million times.
+class seldom_asked {
+ public:
+  explicit seldom_asked(const std::function<bool()>& interrupted) : interrupted_(interrupted) {}
+  void operator()() {
+    if (++times_ % (1u << 20) == 0) end_if(interrupted_);
+  }
+
+ private:
+  const std::function<bool()>& interrupted_;
+  uint32_t times_ = 0;
+};
+
 template <class Bits, class Float>
-std::vector<Bits> make_keys(const sort_problem& problem, const std::string& kind, const key_order& order) {
+std::vector<Bits> make_keys(const sort_problem& problem, const std::string& kind, const key_order& order,
+                            const std::function<bool()>& interrupted) {
   const auto count = static_cast<size_t>(problem.count);
+  seldom_asked end_if_asked(interrupted);
   std::vector<Bits> keys(count);
-  for (size_t i = 0; i < count; ++i) keys[i] = static_cast<Bits>(mixed(i) >> (64 - sizeof(Bits) * 8));
+  for (size_t i = 0; i < count; ++i) {
+    end_if_asked();
+    keys[i] = static_cast<Bits>(mixed(i) >> (64 - sizeof(Bits) * 8));
+  }
   if (problem.input == "equal") {
     std::fill(keys.begin(), keys.end(), std::bit_cast<Bits>(Float{3}));
   } else if (problem.input == "few") {
@@ -71,7 +89,10 @@ std::vector<Bits> make_keys(const sort_problem& problem, const std::string& kind
     const std::vector<Bits> some = special_keys<Bits, Float>(kind);
     for (size_t i = 0; i < count; ++i) keys[i] = some[mixed(i) % some.size()];
   } else if (problem.input != "random") {
-    std::sort(keys.begin(), keys.end(), [&](Bits a, Bits b) { return in_order(a, order) < in_order(b, order); });
+    std::sort(keys.begin(), keys.end(), [&](Bits a, Bits b) {
+      end_if_asked();
+      return in_order(a, order) < in_order(b, order);
+    });
     if (problem.input == "reversed") std::reverse(keys.begin(), keys.end());
   }
   return keys;
@@ -85,14 +106,17 @@ std::vector<uint32_t> words_of(const std::vector<Element>& elements) {
 }
 
 template <class Element>
-sort_input input_of(std::vector<Element> elements, const key_order& order) {
+sort_input input_of(std::vector<Element> elements, const key_order& order, const std::function<bool()>& interrupted) {
   sort_input input;
   input.element_bytes = sizeof(Element);
   input.order = order;
   input.count = elements.size();
   input.unsorted = words_of(elements);
-  std::sort(elements.begin(), elements.end(),
-            [&](const Element& a, const Element& b) { return stands_before(in_order(a, order), in_order(b, order)); });
+  seldom_asked end_if_asked(interrupted);
+  std::sort(elements.begin(), elements.end(), [&](const Element& a, const Element& b) {
+    end_if_asked();
+    return stands_before(in_order(a, order), in_order(b, order));
+  });
   input.sorted = words_of(elements);
   return input;
 }
@@ -109,7 +133,11 @@ const std::vector<std::string>& sort_inputs() {
   return all;
 }
 
-sort_input make_sort_input(const sort_problem& problem) {
+uint32_t element_bytes_of(const sort_problem& problem) {
+  return (problem.type.ends_with("32") ? 4 : 8) * (problem.values ? 2 : 1);
+}
+
+sort_input make_sort_input(const sort_problem& problem, const std::function<bool()>& interrupted) {
   const auto known = [](const std::vector<std::string>& all, const std::string& name, const char* what) {
     if (std::find(all.begin(), all.end(), name) != all.end()) return;
     throw invalid_argument(fmt::format("'{}' is no {} of a sort: there are {}.", name, what, fmt::join(all, ", ")));
@@ -122,18 +150,18 @@ sort_input make_sort_input(const sort_problem& problem) {
   const std::string kind = problem.type.substr(0, problem.type.size() - 2);
   if (problem.type.ends_with("32")) {
     const key_order order = order_of<uint32_t>(kind);
-    const std::vector<uint32_t> keys = make_keys<uint32_t, float>(problem, kind, order);
-    if (!problem.values) return input_of(keys, order);
+    const std::vector<uint32_t> keys = make_keys<uint32_t, float>(problem, kind, order, interrupted);
+    if (!problem.values) return input_of(keys, order, interrupted);
     std::vector<uint64_t> pairs(keys.size());
     for (size_t i = 0; i < keys.size(); ++i) pairs[i] = uint64_t{keys[i]} << 32 | i;
-    return input_of(std::move(pairs), {order.negative << 32, order.all << 32});
+    return input_of(std::move(pairs), {order.negative << 32, order.all << 32}, interrupted);
   }
   const key_order order = order_of<uint64_t>(kind);
-  const std::vector<uint64_t> keys = make_keys<uint64_t, double>(problem, kind, order);
-  if (!problem.values) return input_of(keys, order);
+  const std::vector<uint64_t> keys = make_keys<uint64_t, double>(problem, kind, order, interrupted);
+  if (!problem.values) return input_of(keys, order, interrupted);
   std::vector<sort_pair> pairs(keys.size());
   for (size_t i = 0; i < keys.size(); ++i) pairs[i] = {keys[i], i};
-  return input_of(std::move(pairs), order);
+  return input_of(std::move(pairs), order, interrupted);
 }
 
 comparison compare_sorted(const sort_input& input, const uint32_t* found) {

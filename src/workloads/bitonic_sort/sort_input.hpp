@@ -1,6 +1,8 @@
 // What workload "bitonic sort" is given and must find. C++17: CUDA sources include it.
 #pragma once
 
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,9 +41,19 @@ struct sort_input {
   size_t bytes() const { return unsorted.size() * sizeof(uint32_t); }
 };
 
-/// The input and the result of a problem. Sorts on the host: 0.1 s for a million elements. Throws invalid_argument for
-/// more than most_elements or an unknown type or input.
-sort_input make_sort_input(const sort_problem& problem);
+/// Bytes of an element of such a problem: its key, with its value if it carries one.
+uint32_t element_bytes_of(const sort_problem& problem);
+
+/// Bytes that the host needs at once for a problem: the keys as they are made, then the elements as they come, as
+/// std::sort puts them and as they are found, on host threads and on devices that live in the host's memory likewise.
+constexpr uint64_t host_bytes_of_sort(uint64_t count, uint32_t element_bytes) {
+  return 4 * count * element_bytes;
+}
+
+/// The input and the result of a problem. Sorts on the host: 0.1 s for a million elements. Asks `interrupted`, if it is
+/// there, often, and throws run_interrupted once it has said yes. Throws invalid_argument for more than most_elements
+/// or an unknown type or input.
+sort_input make_sort_input(const sort_problem& problem, const std::function<bool()>& interrupted = {});
 
 /// Counts words that differ between a result and what std::sort found.
 comparison compare_sorted(const sort_input& input, const uint32_t* found);
@@ -57,6 +69,12 @@ enum class sort_form {
   registers,  ///< in registers, as far as a kernel lives: a boundary after each step between blocks
 };
 
+/// What a sort needs of a device's memory, in bytes.
+struct memory_need {
+  uint64_t all = 0;
+  uint64_t largest_buffer = 0;
+};
+
 /// The device side.
 class bitonic_device {
  public:
@@ -68,6 +86,16 @@ class bitonic_device {
   virtual bool has(sort_form form) const = 0;
   /// Bytes that a sort may take; 0 if that is not known.
   virtual uint64_t memory() const = 0;
+  /// Bytes that one buffer may have; 0 if that is not limited otherwise.
+  virtual uint64_t largest_buffer() const { return 0; }
+  /// What a sort takes: elements as they come, as they are sorted and as they should be; in registers also two halves,
+  /// padded to a power of two, to exchange them.
+  virtual memory_need need_of(uint64_t count, uint32_t element_bytes, sort_form form) const {
+    uint64_t padded = 1;
+    while (padded < count) padded *= 2;
+    const uint64_t exchanged = form == sort_form::registers ? 2 * padded * element_bytes : 0;
+    return {3 * count * element_bytes + exchanged, std::max(count * element_bytes, exchanged)};
+  }
   /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
   virtual double clock_mhz() { return 0; }
 };

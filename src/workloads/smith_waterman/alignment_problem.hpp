@@ -24,6 +24,17 @@ constexpr uint64_t bytes_of_alignment(uint64_t query, uint64_t reference) {
   return query * 33 + reference;  // a letter, two halves of what rows hand down, what they hand on, their best
 }
 
+/// Bytes of the largest buffer among them.
+constexpr uint64_t largest_buffer_of_alignment(uint64_t query, uint64_t reference) {
+  return query * 16 > reference ? query * 16 : reference;
+}
+
+/// Bytes that the host needs at once, at most: the sequences as they were read and as they are aligned, what is
+/// expected and found, then rows on host threads or those of a traceback.
+constexpr uint64_t host_bytes_of_alignment(uint64_t query, uint64_t reference) {
+  return query * 64 + reference * 8;
+}
+
 /// The best of all rows' best cells.
 alignment_end end_of(const std::vector<row_best>& rows);
 
@@ -57,6 +68,8 @@ class smith_waterman_device {
   virtual std::vector<std::string> methods_in_registers() const { return {}; }
   /// Bytes that a problem may take; 0 if that is not known.
   virtual uint64_t memory() const = 0;
+  /// Bytes that one buffer may have; 0 if that is not limited otherwise.
+  virtual uint64_t largest_buffer() const { return 0; }
   /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
   virtual double clock_mhz() { return 0; }
 };

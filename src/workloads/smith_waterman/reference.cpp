@@ -9,6 +9,8 @@
 
 #include <gpusync/core/error.hpp>
 
+#include "workloads/whole_program.hpp"
+
 namespace gpusync::tool {
 
 namespace {
@@ -179,11 +181,13 @@ alignment_end align_reference(const std::vector<uint8_t>& query, const std::vect
 }
 
 alignment_end align_reference_parallel(const std::vector<uint8_t>& query, const std::vector<uint8_t>& reference,
-                                       const alignment_scoring& scoring, uint32_t threads, const tile_shape& tile) {
+                                       const alignment_scoring& scoring, uint32_t threads, const tile_shape& tile,
+                                       const std::function<bool()>& interrupted) {
   require_scoring(scoring, query.size(), reference.size());
   require_tile(tile);
-  tiled_matrix matrix(query, reference, scoring, tile);
+  tiled_matrix matrix(query, reference, scoring, tile, nullptr, interrupted ? &interrupted : nullptr);
   compute_matrix(matrix, std::min(tile.reference_letters, reference.size()), threads);
+  end_if(interrupted);
   return matrix.best();
 }
 

@@ -26,10 +26,11 @@ struct tile_shape {
 
 /// What align_reference returns, found by `threads` threads, the caller's included; 0 means as many as the machine runs
 /// at once. Strips of tiles are taken in the order of the reference, and each strip follows the one before it at a
-/// distance of a tile. Where the system starts fewer threads, the others do the work.
+/// distance of a tile. Where the system starts fewer threads, the others do the work. Asks `interrupted`, if it is
+/// there, before every tile, in any of its threads, and throws run_interrupted once it has said yes.
 alignment_end align_reference_parallel(const std::vector<uint8_t>& query, const std::vector<uint8_t>& reference,
                                        const alignment_scoring& scoring, uint32_t threads = 0,
-                                       const tile_shape& tile = {});
+                                       const tile_shape& tile = {}, const std::function<bool()>& interrupted = {});
 
 /// The best cell of every row, that is, for each letter of the query, found as align_reference_parallel finds the best
 /// of them all. Asks `interrupted` after every tile, in any of its threads; returns nothing once it has said yes.

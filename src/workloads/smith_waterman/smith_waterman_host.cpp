@@ -15,7 +15,12 @@ class host_data : public run_data {
         on_(problem.query.size()),
         best_(problem.query.size()) {}
 
-  void reset() override { std::fill(best_.begin(), best_.end(), row_best{}); }
+  void reset() override {
+    // What a run hands on must not come from the run before.
+    std::fill(down_.begin(), down_.end(), handed_down{0, no_score});
+    std::fill(on_.begin(), on_.end(), handed_on{no_score, 0});
+    std::fill(best_.begin(), best_.end(), row_best{});
+  }
   comparison check() override { return compare_rows(problem_, best_); }
   std::string how() const override { return how_alignments_are_checked(); }
   findings found() const override { return findings_of(best_); }

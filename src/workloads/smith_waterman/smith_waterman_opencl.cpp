@@ -27,7 +27,11 @@ class opencl_data : public run_data {
 
   void reset() override {
     opencl::checked([&] {
-      target_.queue.enqueueFillBuffer(best_, cl_uint{0}, 0, std::max<size_t>(1, found_.size()) * sizeof(row_best));
+      // What a run hands on must not come from the run before.
+      const size_t rows = std::max<size_t>(1, found_.size());
+      target_.queue.enqueueFillBuffer(down_, cl_int2{{0, no_score}}, 0, 2 * rows * sizeof(handed_down));
+      target_.queue.enqueueFillBuffer(on_, cl_int2{{no_score, 0}}, 0, rows * sizeof(handed_on));
+      target_.queue.enqueueFillBuffer(best_, cl_uint{0}, 0, rows * sizeof(row_best));
       target_.queue.finish();
     });
   }
@@ -75,6 +79,9 @@ class opencl_smith_waterman : public smith_waterman_device {
   }
   bool has(alignment_form form) const override { return form == alignment_form::memory; }
   uint64_t memory() const override {
+    return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>(); });
+  }
+  uint64_t largest_buffer() const override {
     return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>(); });
   }
 

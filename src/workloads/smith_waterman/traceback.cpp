@@ -13,6 +13,7 @@
 #include <gpusync/core/error.hpp>
 
 #include "workloads/smith_waterman/reference.hpp"
+#include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {
 
@@ -66,12 +67,13 @@ struct matrix_row {
 class linear_space_aligner {
  public:
   linear_space_aligner(bases query, bases reference, const alignment_scoring& scoring, cigar_writer& cigar,
-                       bool two_threads)
+                       bool two_threads, const std::function<bool()>& interrupted)
       : query_(query),
         reference_(reference),
         scoring_(scoring),
         cigar_(cigar),
         two_threads_(two_threads),
+        interrupted_(interrupted),
         open_(scoring.gap_open),
         extend_(scoring.gap_extend) {
     for (matrix_row* row : {&before_, &after_}) {
@@ -92,6 +94,7 @@ class linear_space_aligner {
 
     const size_t middle = reference.size() / 2;
     compute_rows(query, reference, middle, open_before, open_after);
+    end_if(interrupted_);
     int64_t most = std::numeric_limits<int64_t>::min();
     size_t column = 0;
     bool inside_gap = false;
@@ -160,7 +163,7 @@ class linear_space_aligner {
   }
 
   /// Fills `row` with scores of all `rows` letters against 0 to `columns` letters. A gap of reference letters at the
-  /// begin costs `open_before` to open.
+  /// begin costs `open_before` to open. Where it is interrupted, it fills some.
   template <class QueryLetter, class ReferenceLetter>
   void compute_row(QueryLetter query, size_t columns, ReferenceLetter reference, size_t rows, int64_t open_before,
                    matrix_row& row) const {
@@ -173,6 +176,7 @@ class linear_space_aligner {
     }
     gap[0] = -open_before;
     for (size_t k = 0; k < rows; ++k, ++reference) {
+      if (k % rows_between_questions == 0 && interrupted_ && interrupted_()) return;
       const uint8_t letter = *reference == unknown_base ? uint8_t{255} : *reference;  // no base is 255
       int64_t diagonal = best[0];
       best[0] = gap[0] = gap[0] - extend;
@@ -191,11 +195,14 @@ class linear_space_aligner {
     }
   }
 
+  static constexpr size_t rows_between_questions = 16;
+
   bases query_;
   bases reference_;
   alignment_scoring scoring_;
   cigar_writer& cigar_;
   bool two_threads_;
+  const std::function<bool()>& interrupted_;
   int64_t open_;
   int64_t extend_;
   matrix_row before_;
@@ -209,7 +216,8 @@ bool is_within(int64_t position, size_t length) {
 /// The alignment without its CIGAR. A best alignment of the two prefixes, read backwards, can only begin at `end`, so
 /// that where it ends is where one begins that ends there.
 alignment find_begin(const std::vector<uint8_t>& query, const std::vector<uint8_t>& reference,
-                     const alignment_scoring& scoring, const alignment_end& end, uint32_t threads) {
+                     const alignment_scoring& scoring, const alignment_end& end, uint32_t threads,
+                     const std::function<bool()>& interrupted) {
   if (!is_within(end.query_end, query.size()) || !is_within(end.reference_end, reference.size())) {
     throw invalid_argument(fmt::format(
         "An alignment cannot end at letter {} of a query of {} and letter {} of a reference of {}, counted from 0.",
@@ -218,8 +226,8 @@ alignment find_begin(const std::vector<uint8_t>& query, const std::vector<uint8_
   const auto backwards = [](const std::vector<uint8_t>& letters, int64_t last) {
     return std::vector<uint8_t>(letters.rend() - last - 1, letters.rend());
   };
-  const alignment_end begin = align_reference_parallel(backwards(query, end.query_end),
-                                                       backwards(reference, end.reference_end), scoring, threads);
+  const alignment_end begin = align_reference_parallel(
+      backwards(query, end.query_end), backwards(reference, end.reference_end), scoring, threads, {}, interrupted);
   if (begin.score != end.score) {
     throw invalid_argument(fmt::format(
         "The best local alignment up to letter {} of the query and letter {} of the reference scores {}, not {}.",
@@ -240,13 +248,15 @@ bases part(const std::vector<uint8_t>& letters, int64_t begin, int64_t end) {
 }  // namespace
 
 alignment trace_back(const std::vector<uint8_t>& query, const std::vector<uint8_t>& reference,
-                     const alignment_scoring& scoring, const alignment_end& end, uint32_t threads) {
+                     const alignment_scoring& scoring, const alignment_end& end, uint32_t threads,
+                     const std::function<bool()>& interrupted) {
   require_scoring(scoring, query.size(), reference.size());
   if (end.score == 0) return {};
-  alignment found = find_begin(query, reference, scoring, end, threads);
+  alignment found = find_begin(query, reference, scoring, end, threads, interrupted);
   cigar_writer cigar(found);
   linear_space_aligner(part(query, found.query_begin, found.query_end),
-                       part(reference, found.reference_begin, found.reference_end), scoring, cigar, threads != 1)
+                       part(reference, found.reference_begin, found.reference_end), scoring, cigar, threads != 1,
+                       interrupted)
       .align();
   cigar.end_run();
   if (const int64_t score = score_of(found, query, reference, scoring); score != end.score) {

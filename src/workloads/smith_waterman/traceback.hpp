@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,11 @@ struct alignment {
 /// many as the machine runs at once), of which the latter part uses two. Memory is the sum of their lengths: the
 /// alignment between its two ends is found by divide and conquer, as in E. W. Myers and W. Miller, "Optimal alignments
 /// in linear space", CABIOS 4(1), 1988. Throws invalid_argument as require_scoring does, and if no alignment of that
-/// score ends at `end`; it may do so too if another ends before it in both sequences.
+/// score ends at `end`; it may do so too if another ends before it in both sequences. Asks `interrupted`, if it is
+/// there, often, in any of its threads, and throws run_interrupted once it has said yes.
 alignment trace_back(const std::vector<uint8_t>& query, const std::vector<uint8_t>& reference,
-                     const alignment_scoring& scoring, const alignment_end& end, uint32_t threads = 0);
+                     const alignment_scoring& scoring, const alignment_end& end, uint32_t threads = 0,
+                     const std::function<bool()>& interrupted = {});
 
 /// The score of an alignment, counted along its CIGAR. Throws error if the CIGAR is malformed, if it does not lead from
 /// begin to end, if it calls bases equal that are not, or the reverse, or if its counts are not the alignment's.

@@ -42,6 +42,12 @@ __global__ void __launch_bounds__(Work::most_threads, Work::full_blocks)
   work.save(grid, kept);
 }
 
+/// In the place of a barrier, and none.
+struct waits_for_nothing {
+  __device__ void enter() const {}
+  __device__ void sync() const {}
+};
+
 template <class Work>
 __device__ __forceinline__ void stepped_once(const Work& work, uint32_t step) {
   const cuda_exchange_grid grid;
@@ -237,6 +243,21 @@ class barrier_program : public program<Work> {
   cuda_barrier_storage<Algorithm> storage_;
 };
 
+/// One kernel for all steps that waits for nothing between them.
+template <class Work>
+class no_barrier_program : public program<Work> {
+ public:
+  using program<Work>::program;
+
+ private:
+  void carry_out() override {
+    stepped_persistent<<<static_cast<unsigned>(this->shape_.blocks.count()),
+                         static_cast<unsigned>(this->shape_.threads.count()), 0, this->where_.stream()>>>(
+        this->work_, waits_for_nothing{});
+    check_cuda(cudaGetLastError(), "launch of all steps");
+  }
+};
+
 /// Every method that a computation has on a CUDA device, with the barriers of a list.
 template <class Barriers>
 std::vector<step_method> methods(const cuda_device& device) {
@@ -264,6 +285,7 @@ std::unique_ptr<whole_program> prepare(const cuda_target& where, const step_meth
   const auto launched = [&](typename relaunch::how kind) {
     return std::make_unique<relaunch>(where, shape, work, data, kind);
   };
+  if (method.name == no_barrier_method) return std::make_unique<no_barrier_program<Work>>(where, shape, work, data);
   if (method.name == "launch-wait") return launched(relaunch::how::waited_for);
   if (method.name == "relaunch") return launched(relaunch::how::queued);
   if (method.name == "cooperative-relaunch") return launched(relaunch::how::cooperative);

@@ -1,5 +1,7 @@
 #include "workloads/stepped/stepped_host.hpp"
 
+#include <atomic>
+
 #include "measure/host_timer.hpp"
 #include "workloads/barrier_methods.hpp"
 
@@ -18,7 +20,9 @@ class program : public checked_program {
   double compute() override {
     const host_timer timer;
     carry_out();
-    return timer.nanoseconds();
+    const double elapsed = timer.nanoseconds();
+    if (is_interrupted()) throw run_interrupted();  // some steps may be missing
+    return elapsed;
   }
 
   const host_device device_{};
@@ -33,7 +37,7 @@ class launch_wait_program : public program {
 
  private:
   void carry_out() override {
-    for (uint32_t step = 0; step < steps_.count; ++step) {
+    for (uint32_t step = 0; step < steps_.count && !is_interrupted(); ++step) {
       launch(device_, shape_, [this, step] { steps_.step(host_grid::current(), step); });
     }
   }
@@ -48,18 +52,40 @@ class barrier_program : public program {
 
  private:
   void carry_out() override {
+    // All threads must leave before the same step, or one waits for the others. Who is told to end says so some steps
+    // ahead: by then all know, whatever the barrier orders. Until there, there is nothing more to compute.
+    std::atomic<uint32_t> end{steps_.count};
     launch(
         device_, shape_,
-        [this](basic_grid_barrier<Algorithm, host_grid> barrier) {
-          for (uint32_t step = 0; step < steps_.count; ++step) {
-            steps_.step(host_grid::current(), step);
+        [this, &end](basic_grid_barrier<Algorithm, host_grid> barrier) {
+          const host_grid grid = host_grid::current();
+          const bool asks = grid.block() == 0 && grid.thread() == 0;
+          for (uint32_t step = 0; step < end.load(std::memory_order_relaxed); ++step) {
+            const bool told = end.load(std::memory_order_relaxed) != steps_.count;
+            if (!told) steps_.step(grid, step);
+            if (asks && !told && steps_.count - step > steps_ahead && is_interrupted()) end.store(step + steps_ahead);
             barrier.sync();
           }
         },
         storage_.barrier());
   }
 
+  static constexpr uint32_t steps_ahead = 64;
+
   host_barrier_storage<Algorithm> storage_;
+};
+
+/// Threads that stay and wait for nothing: what a check must find wrong.
+class no_barrier_program : public program {
+ public:
+  using program::program;
+
+ private:
+  void carry_out() override {
+    launch(device_, shape_, [this] {
+      for (uint32_t step = 0; step < steps_.count; ++step) steps_.step(host_grid::current(), step);
+    });
+  }
 };
 
 class workload : public whole_workload {
@@ -76,6 +102,7 @@ class workload : public whole_workload {
 
   std::unique_ptr<whole_program> prepare(const step_method& method, const step_shape& shape) override {
     require_co_resident(host_device{}, {shape.blocks, shape.threads});
+    if (method.name == no_barrier_method) return std::make_unique<no_barrier_program>(shape, steps_, data_);
     if (method.name == "launch-wait") return std::make_unique<launch_wait_program>(shape, steps_, data_);
     auto program = with_algorithm<std::unique_ptr<whole_program>, grid::portable_algorithms>(
         method,

@@ -82,6 +82,10 @@ class relaunch_program : public program {
       cl::Event first, last;
       const uint32_t steps = steps_.count;
       for (uint32_t step = 0; step < steps; ++step) {
+        if (step % enqueued_per_flush == 0 && is_interrupted()) {
+          queue().finish();
+          throw run_interrupted();
+        }
         kernel.setArg(0, cl_uint{step});
         cl::Event* const event = waited_for_ ? nullptr : step == 0 ? &first : step + 1 == steps ? &last : nullptr;
         queue().enqueueNDRangeKernel(kernel, cl::NullRange, global(), local(), nullptr, event);

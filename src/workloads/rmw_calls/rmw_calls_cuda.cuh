@@ -1,0 +1,400 @@
+// Workload "rmw calls" on CUDA devices: the kernel, and programs of one type of state and capacity.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include <gpusync/rmw/cuda.cuh>
+
+#include "measure/host_timer.hpp"
+#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/rmw_calls/call_script.hpp"
+#include "workloads/rmw_calls/rmw_calls.hpp"
+
+namespace gpusync::tool {
+
+/// What a participant leaves behind: times on the device's global timer, in nanoseconds.
+struct call_record {
+  uint64_t begin, end;
+  uint64_t longest;  ///< one call; only if calls were timed one by one
+  call_tally tally;
+};
+
+struct call_task {
+  uint64_t* words;  ///< of the object, in global memory; of one in shared memory where to copy it in the end
+  call_record* records;
+  rmw::operation_kind kind;
+  uint32_t participants;
+  uint32_t calls;  ///< by each
+  bool timed;      ///< each call by itself
+};
+
+/// In the place of an operation: which one is said by the task.
+inline constexpr int any_kind = -1;
+
+template <int Kind, class State, class Participant>
+__device__ __forceinline__ void make_calls(const call_task& task, uint32_t self, bool notes, Participant participant) {
+  const auto kind = Kind == any_kind ? task.kind : static_cast<rmw::operation_kind>(Kind);
+  call_script<State> script(kind, self, task.participants, task.calls);
+  uint64_t longest = 0;
+  const uint64_t begin = cuda_grid().now();
+  uint64_t called = begin;
+  for (uint32_t i = 0; i < task.calls;) {
+    const State answer = participant.apply(script.operation(i));
+    if (task.timed) {
+      const uint64_t answered = cuda_grid().now();
+      longest = answered - called > longest ? answered - called : longest;
+      called = answered;
+    }
+    script.note(answer);
+    // 1, for numbers are small; but the next call must wait for this answer, as calls do whose answers are used.
+    uint32_t bits[rmw::words_of<State>];
+    rmw::split(answer, bits);
+    i += 1 + (bits[rmw::words_of<State> - 1] >> 31);
+  }
+  const uint64_t end = cuda_grid().now();
+  if (notes) task.records[self] = {begin, end, longest, script.tally()};
+}
+
+/// One participant a block, in its first warp.
+template <class Object, int Kind, class Barrier>
+__global__ void __launch_bounds__(32) call_in_global(call_task task, Barrier barrier) {
+  using machine = typename Object::machine_type;
+  const bool acts = machine::lanes > 1 || threadIdx.x == 0;
+  barrier.sync();
+  if (!acts) return;
+  make_calls<Kind, typename Object::state_type>(task, blockIdx.x, threadIdx.x == 0,
+                                                Object(task.words).join(blockIdx.x));
+}
+
+/// One participant a warp, in a single block.
+template <class Object, int Kind, uint32_t Threads>
+__global__ void __launch_bounds__(Threads) call_in_shared(call_task task, typename Object::state_type first) {
+  using machine = typename Object::machine_type;
+  __shared__ shared_rmw_storage<Object> memory;
+  const Object object = memory.start(first);
+  const uint32_t warp = threadIdx.x / 32;
+  const bool acts = machine::lanes > 1 || threadIdx.x % 32 == 0;
+  if (acts) {
+    make_calls<Kind, typename Object::state_type>(task, warp, threadIdx.x % 32 == 0, object.join(warp));
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < Object::words; i += blockDim.x) task.words[i] = memory.words[i];
+}
+
+/// The same for a word in global memory: what warps of one block do without shared memory.
+template <class Object, int Kind, uint32_t Threads>
+__global__ void __launch_bounds__(Threads) call_from_one_block(call_task task) {
+  using machine = typename Object::machine_type;
+  const bool acts = machine::lanes > 1 || threadIdx.x % 32 == 0;
+  __syncthreads();
+  if (!acts) return;
+  make_calls<Kind, typename Object::state_type>(task, threadIdx.x / 32, threadIdx.x % 32 == 0,
+                                                Object(task.words).join(threadIdx.x / 32));
+}
+
+/// Memory that all programs of a workload use in turn: places for an object, spread over the L2 cache, because the way
+/// to it is longer from some multiprocessors than from others.
+class call_places {
+ public:
+  static constexpr uint32_t count = 8;
+
+  call_places(const cuda_device& device, size_t bytes, uint32_t participants)
+      : stride_((bytes + 4095) / 4096 * 4096 + 128 * 37),
+        words_(device, count * stride_),
+        records_(device, participants * sizeof(call_record)) {}
+
+  uint64_t* words(uint32_t place) const {
+    return reinterpret_cast<uint64_t*>(static_cast<char*>(words_.address()) + place % count * stride_);
+  }
+  call_record* records() const { return static_cast<call_record*>(records_.address()); }
+
+ private:
+  size_t stride_;
+  cuda_buffer words_;
+  cuda_buffer records_;
+};
+
+/// One policy for so many participants. Launch: `void (const call_task&, State first)` enqueues a run.
+template <class Object, class Launch>
+class call_program : public whole_program {
+ public:
+  using state = typename Object::state_type;
+
+  call_program(const cuda_target& where, const call_places& places, const call_setup& setup, uint32_t participants,
+               Launch start)
+      : where_(where), places_(places), setup_(setup), participants_(participants), start_(std::move(start)) {}
+
+  double run() override {
+    const cuda_device_scope scope(where_.device().ordinal());
+    const uint32_t all = participants_ * setup_.calls;
+    const bool timed = runs_ == 0;  // the one that warms up
+    call_task task{};
+    task.words = places_.words(static_cast<uint32_t>(runs_));
+    task.records = places_.records();
+    task.kind = setup_.kind;
+    task.participants = participants_;
+    task.calls = setup_.calls;
+    task.timed = timed;
+    const auto first = static_cast<state>(call_script<state>::first_state(setup_.kind, all));
+    std::vector<uint64_t> words(Object::words);
+    Object::start(words.data(), first);
+    check_cuda(cudaMemcpyAsync(task.words, words.data(), Object::bytes, cudaMemcpyHostToDevice, where_.stream()),
+               "cudaMemcpyAsync");
+    start_(task, first);
+    await();
+    check_cuda(cudaMemcpy(words.data(), task.words, Object::bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+    std::vector<call_record> records(participants_);
+    check_cuda(cudaMemcpy(records.data(), task.records, participants_ * sizeof(call_record), cudaMemcpyDeviceToHost),
+               "cudaMemcpy");
+    return judge(records, all, static_cast<uint32_t>(Object::settled_state(words.data())), timed);
+  }
+
+  verification verify() const override {
+    verification found;
+    found.performed = runs_ > 0;
+    found.checked = runs_ * participants_ * uint64_t{setup_.calls};
+    found.wrong = wrong_;
+    found.how = "answers, of " + std::to_string(runs_) + " runs: " + call_check_in_words;
+    return found;
+  }
+
+  findings found() const override { return {{"slowest_over_mean", slowest_}, {"longest_call", longest_}}; }
+
+ private:
+  double judge(const std::vector<call_record>& records, uint32_t all, uint32_t last_state, bool timed) {
+    call_tally sum;
+    uint64_t begin = records[0].begin, end = 0, longest = 0;
+    double slowest = 0, total = 0;
+    for (const call_record& one : records) {
+      sum.add(one.tally);
+      begin = std::min(begin, one.begin);
+      end = std::max(end, one.end);
+      longest = std::max(longest, one.longest);
+      const auto took = static_cast<double>(one.end - one.begin);
+      slowest = std::max(slowest, took);
+      total += took;
+    }
+    runs_ += 1;
+    wrong_ += check_calls(setup_.kind, all, sum, last_state);
+    if (timed) {
+      longest_ = static_cast<double>(longest) * 1e-3;
+    }
+    slowest_ = total > 0 ? slowest * static_cast<double>(records.size()) / total : 0;
+    return static_cast<double>(end - begin);
+  }
+
+  /// Wait-free calls end, and loops do in practice; but a fault in a kernel must not hang the tool.
+  void await() const {
+    constexpr double limit_ns = 60e9;
+    const host_timer clock;
+    while (cudaStreamQuery(where_.stream()) == cudaErrorNotReady) {
+      (void)cudaGetLastError();
+      if (clock.nanoseconds() > limit_ns) {
+        throw error("A launch has not ended in " + std::to_string(static_cast<int>(limit_ns * 1e-9)) + " s.");
+      }
+      if (clock.nanoseconds() > 1e6) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    check_cuda(cudaStreamSynchronize(where_.stream()), "a launch of calls");
+  }
+
+  const cuda_target& where_;
+  const call_places& places_;
+  const call_setup setup_;
+  const uint32_t participants_;
+  Launch start_;
+  uint64_t runs_ = 0, wrong_ = 0;
+  double slowest_ = 0, longest_ = 0;
+};
+
+/// The policies for states of type State, and the objects that are made of them for N participants.
+template <class State, uint32_t N, rmw::space Where>
+class calls_workload : public whole_workload {
+ public:
+  calls_workload(const cuda_target& where, const call_setup& setup) : where_(where), setup_(setup) {
+    size_t bytes = 0;
+    for_each_policy([&](auto policy) { bytes = std::max(bytes, object_of<decltype(policy)>::bytes); });
+    places_ = std::make_unique<call_places>(where.device(), bytes, N);
+  }
+
+  std::vector<step_method> methods() const override {
+    std::vector<step_method> all;
+    for_each_policy([&](auto policy) {
+      using named = decltype(policy);
+      if (named::adds_only && (setup_.kind != rmw::operation_kind::add || !all_policies)) return;
+      step_method method;
+      method.name = named::name();
+      method.title = named::name();
+      method.items = named::items();
+      method.needs_co_residency = true;
+      all.push_back(method);
+    });
+    return all;
+  }
+
+  std::unique_ptr<whole_program> prepare(const step_method& method, const step_shape& shape) override {
+    require_countable(shape.blocks, N, setup_.calls);
+    std::unique_ptr<whole_program> made;
+    for_each_policy([&](auto policy) {
+      if (!made && method.name == decltype(policy)::name()) made = make<decltype(policy)>(shape.blocks);
+    });
+    return made;
+  }
+
+  uint64_t max_co_resident(const std::vector<step_method>&, uint32_t) override { return N; }
+
+ private:
+  static constexpr bool is_shared = Where == rmw::space::shared;
+  static constexpr bool all_policies = sizeof(State) == 4 && !rmw::detail::is_floating<State>::value;
+
+  /// A policy under the name that it has in results. AddsOnly: what other operations cost is measured with its
+  /// siblings, for kernels take long to compile. InGlobal: its word lies in global memory whatever `Where` says.
+  template <class Consensus, bool AddsOnly = false, bool InGlobal = false>
+  struct named_policy {
+    using consensus = Consensus;
+    static constexpr bool adds_only = AddsOnly;
+    static constexpr bool in_global = InGlobal || !is_shared;
+    static std::string name() {
+      std::string words = Consensus::name;
+      if (InGlobal) words += "-global";
+      if (Consensus::order == rmw::publication::ordered) words += "-ordered";
+      if constexpr (has_patience<Consensus>::value) {
+        if (Consensus::patience != 0) words += "-mail-" + std::to_string(Consensus::patience);
+      }
+      if constexpr (has_cells<Consensus>::value) {
+        if (sizeof(typename Consensus::cell_type) == 4) words += "-32";
+      }
+      return words;
+    }
+    static std::vector<std::string> items() {
+      if (std::string(Consensus::name) == "cas-loop") return {};
+      return {is_shared ? "H5" : "H3", is_shared ? "H6" : "H4"};
+    }
+  };
+  template <class Consensus, class = void>
+  struct has_patience {
+    static constexpr bool value = false;
+  };
+  template <class Consensus>
+  struct has_patience<Consensus, typename rmw::void_of<decltype(Consensus::patience + 0)>::type> {
+    static constexpr bool value = true;
+  };
+  template <class Consensus, class = void>
+  struct has_cells {
+    static constexpr bool value = false;
+  };
+  template <class Consensus>
+  struct has_cells<Consensus, typename rmw::void_of<typename Consensus::cell_type>::type> {
+    static constexpr bool value = true;
+  };
+
+  template <class Visit>
+  static void for_each_policy(Visit&& visit) {
+    using evidence = rmw::litmus::nvidia_h200;
+    if constexpr (is_shared) visit(named_policy<rmw::hardware, true, true>{});
+    visit(named_policy<rmw::hardware>{});
+    visit(named_policy<rmw::cas_loop>{});
+    visit(named_policy<rmw::cas<>>{});
+    if constexpr (all_policies) {
+      visit(named_policy<rmw::cas<rmw::publication::tagged, 16>, true>{});
+      if constexpr (N == 5) visit(named_policy<rmw::cas<rmw::publication::ordered>, true>{});
+      visit(named_policy<rmw::cas128<>, true>{});
+    }
+    if constexpr (N <= (is_shared ? 16 : 5)) {
+      visit(named_policy<rmw::coalesced_store<evidence, Where>>{});
+      if constexpr (all_policies) visit(named_policy<rmw::coalesced_store<evidence, Where, uint32_t>, true>{});
+    }
+  }
+
+  /// One atomic operation needs one thread, an object a warp.
+  template <class Consensus, rmw::space At>
+  struct machine_of {
+    using type = rmw::cuda_warp<At>;
+  };
+  template <bool Loops, rmw::space At>
+  struct machine_of<rmw::atomic_word<Loops>, At> {
+    using type = rmw::cuda_thread<At>;
+  };
+  template <class Named>
+  using object_of = basic_rmw_object<
+      State, N, typename Named::consensus, rmw::named_operation<State>,
+      typename machine_of<typename Named::consensus, Named::in_global ? rmw::space::global : rmw::space::shared>::type>;
+
+  /// The hardware's operations are compiled each by itself, so that nothing is measured beside them; the rest for
+  /// additions, and for whatever is asked.
+  template <class Named>
+  std::unique_ptr<whole_program> make(uint32_t participants) {
+    rmw::require_evidence<typename Named::consensus>(where_.device());
+    using rmw::operation_kind;
+    constexpr bool is_atomic = N == 5 && std::is_same<typename Named::consensus, rmw::hardware>::value;
+    if constexpr (is_atomic) {
+      switch (setup_.kind) {
+        case operation_kind::add: return make_of<Named, static_cast<int>(operation_kind::add)>(participants);
+        case operation_kind::subtract: return make_of<Named, static_cast<int>(operation_kind::subtract)>(participants);
+        case operation_kind::exchange: return make_of<Named, static_cast<int>(operation_kind::exchange)>(participants);
+        case operation_kind::minimum: return make_of<Named, static_cast<int>(operation_kind::minimum)>(participants);
+        case operation_kind::maximum: return make_of<Named, static_cast<int>(operation_kind::maximum)>(participants);
+        case operation_kind::increment:
+          return make_of<Named, static_cast<int>(operation_kind::increment)>(participants);
+        case operation_kind::decrement:
+          return make_of<Named, static_cast<int>(operation_kind::decrement)>(participants);
+        case operation_kind::compare_exchange:
+          return make_of<Named, static_cast<int>(operation_kind::compare_exchange)>(participants);
+      }
+    }
+    if constexpr (all_policies) {
+      if (setup_.kind == operation_kind::add)
+        return make_of<Named, static_cast<int>(operation_kind::add)>(participants);
+    }
+    if constexpr (Named::adds_only && all_policies) {
+      throw invalid_argument(Named::name() + " is measured with additions only.");
+    } else if constexpr (Named::adds_only) {
+      throw invalid_argument(Named::name() + " is measured with words of 32 bits only.");
+    } else {
+      return make_of<Named, any_kind>(participants);
+    }
+  }
+
+  template <class Named, int Kind>
+  std::unique_ptr<whole_program> make_of(uint32_t participants) {
+    using object = object_of<Named>;
+    const auto program = [&](auto start) -> std::unique_ptr<whole_program> {
+      return std::make_unique<call_program<object, decltype(start)>>(where_, *places_, setup_, participants,
+                                                                     std::move(start));
+    };
+    if constexpr (!is_shared) {
+      constexpr auto kernel = call_in_global<object, Kind, basic_grid_barrier<start_barrier, cuda_grid>>;
+      const launch_shape shape{participants, 32};
+      require_launchable(where_.device(), kernel, shape);
+      auto start = std::make_shared<cuda_barrier_storage<start_barrier>>(where_.device(), participants);
+      return program([this, shape, start](const call_task& task, State) {
+        launch(where_.device(), where_.stream(), shape, kernel, task, start->barrier());
+      });
+    } else {
+      const dim3 threads(participants * 32);
+      return program([this, threads](const call_task& task, State first) {
+        if constexpr (Named::in_global) {
+          call_from_one_block<object, Kind, 32 * N><<<1, threads, 0, where_.stream()>>>(task);
+        } else {
+          call_in_shared<object, Kind, 32 * N><<<1, threads, 0, where_.stream()>>>(task, first);
+        }
+        check_cuda(cudaGetLastError(), "the launch of calls");
+      });
+    }
+  }
+
+  using start_barrier = grid::lock_based<ordering::acquire_release>;
+
+  const cuda_target& where_;
+  const call_setup setup_;
+  std::unique_ptr<call_places> places_;
+};
+
+/// The workload of a setup, by capacity and type; compiled in several files, for it takes long.
+std::unique_ptr<whole_workload> open_calls_of_few(const cuda_target& where, const call_setup& setup);
+std::unique_ptr<whole_workload> open_calls_of_many(const cuda_target& where, const call_setup& setup);
+std::unique_ptr<whole_workload> open_calls_on_other_types(const cuda_target& where, const call_setup& setup);
+
+}  // namespace gpusync::tool

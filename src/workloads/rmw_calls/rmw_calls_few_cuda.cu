@@ -1,0 +1,14 @@
+// Workload "rmw calls" on CUDA devices: 32-bit words, few participants.
+#include "workloads/rmw_calls/rmw_calls_cuda.cuh"
+
+namespace gpusync::tool {
+
+std::unique_ptr<whole_workload> open_calls_of_few(const cuda_target& where, const call_setup& setup) {
+  if (setup.where == rmw::space::global) {
+    return std::make_unique<calls_workload<uint32_t, 5, rmw::space::global>>(where, setup);
+  }
+  if (setup.capacity == 5) return std::make_unique<calls_workload<uint32_t, 5, rmw::space::shared>>(where, setup);
+  return std::make_unique<calls_workload<uint32_t, 16, rmw::space::shared>>(where, setup);
+}
+
+}  // namespace gpusync::tool
