@@ -79,7 +79,7 @@ TEST_F(CudaRmw, AnyFunctionWithPatience) {
 
 TEST_F(CudaRmw, AnyFunctionWithoutAtomics) {
   try {
-    grow_everywhere<rmw::coalesced_store<rmw::litmus::nvidia_h200>>();
+    grow_everywhere<rmw::coalesced_store<rmw::litmus::nvidia_h200_apart>>();
   } catch (const untested_device& refusal) {
     GTEST_SKIP() << refusal.what();
   }
@@ -152,6 +152,7 @@ TEST_F(CudaRmw, WarpsOfABlockInSharedMemory) {
 /// Evidence of a device that is not here.
 struct elsewhere {
   static constexpr const char* device = "another GPU";
+  static constexpr bool apart = false;
   GPUSYNC_HD static constexpr bool covers(rmw::space, size_t) { return true; }
 };
 

@@ -15,9 +15,10 @@ namespace gpusync::rmw {
 /// on the first. A cell of a later round says that this one is over (the papers' round check).
 ///
 /// Preconditions: participants are whole warps, converged at the call (rmw::cuda_warp). The masked store takes effect
-///   as one, which no manual promises: Evidence says where it was tested, the machine refuses to compile it for memory
-///   that Evidence does not cover, cuda_rmw_storage throws untested_device elsewhere, and for shared memory the program
-///   must ask (rmw::require_evidence). Never in distributed shared memory, where it tears.
+///   as one, which no manual promises: Evidence says where it was tested. What it does not cover does not compile, on
+///   another device cuda_rmw_storage throws untested_device (for shared memory the program must ask:
+///   rmw::require_evidence), and a grid traps in which two participants share a multiprocessor, if that was not tested.
+///   Never in distributed shared memory, where it tears.
 /// Synchronizes: nothing (publication::tagged).
 /// Progress: wait-free; see basic_rmw_object. On host threads the store is an imitation under a lock.
 /// Cost: a decision is one masked store, a sequentially consistent fence, one load of the N own cells and, unless this
@@ -82,10 +83,31 @@ struct coalesced_store {
   }
   GPUSYNC_HD static constexpr uint32_t writer_of(Cell pair) { return static_cast<uint32_t>(pair) & 15; }
 
-  /// In words of 64 bits.
+  /// In words of 64 bits: the cells; and behind their line, if the evidence asks for it, where participants run.
   GPUSYNC_HD static constexpr uint32_t words(uint32_t participants) {
+    return Evidence::apart ? places + participants : cell_words(participants);
+  }
+  GPUSYNC_HD static constexpr uint32_t cell_words(uint32_t participants) {
     const uint32_t cells = Where == space::global ? participants * (participants + 1) / 2 : participants * 16;
     return static_cast<uint32_t>((cells * sizeof(Cell) + 7) / 8);
+  }
+
+  /// Makes sure that no two participants of a grid are on one multiprocessor, if the evidence is for such only. Part of
+  /// joining.
+  GPUSYNC_TEMPLATE_TEXT
+  template <uint32_t N, class Machine>
+  GPUSYNC_HD static void take_place(const Machine& machine, uint64_t* words, uint32_t self) {
+    if constexpr (Evidence::apart) {
+      const uint64_t place = machine.place();
+      if (machine.lane() == 0) machine.template store<memory_order::relaxed>(words + places + self, place);
+      machine.fence();  // of two who come at once one at least sees the other
+      bool taken = false;
+      for (uint32_t other = machine.lane(); other < N; other += Machine::lanes) {
+        if (other == self) continue;
+        taken = taken || machine.template load<memory_order::relaxed>(words + places + other) == place;
+      }
+      if (machine.any(taken)) machine.refuse_place();
+    }
   }
   GPUSYNC_HD static constexpr uint64_t pairs(uint32_t participants) {
     return uint64_t{participants} * (participants - 1) / 2;
@@ -135,8 +157,10 @@ struct coalesced_store {
   template <uint32_t N, class Machine>
   GPUSYNC_HD static bool propose(const Machine& machine, uint64_t* words, uint32_t self, head& known,
                                  const head& wanted) {
-    static_assert(Machine::imitates_masked_store || Evidence::covers(Where, sizeof(Cell)),
-                  "nothing shows that a masked store is seen as one in this memory: see rmw/litmus.hpp");
+    static_assert(
+        Machine::imitates_masked_store ||
+            Evidence::covers(Where, Where == space::global ? cell_words(N) * sizeof(uint64_t) : 16 * sizeof(Cell)),
+        "nothing shows that a masked store to so many bytes of this memory is seen as one: see rmw/litmus.hpp");
     if constexpr (!Machine::imitates_masked_store)
       static_assert(Machine::where == Where, "the policy is for the other memory");
     constexpr uint32_t slots = (N + Machine::lanes - 1) / Machine::lanes;
@@ -167,6 +191,8 @@ struct coalesced_store {
   }
 
  private:
+  static constexpr uint32_t places = 16;  // behind the line of the cells
+
   /// For the memory of an object that nobody is using.
   struct plain : single_lane {
     template <memory_order, class Word>

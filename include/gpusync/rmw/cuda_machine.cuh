@@ -412,6 +412,17 @@ class cuda_warp {
   __device__ __forceinline__ void refuse(uint32_t, uint32_t) const {
     __trap();
   }
+  /// The grid and the multiprocessor.
+  __device__ __forceinline__ uint64_t place() const {
+    uint64_t grid;
+    uint32_t multiprocessor;
+    asm volatile("mov.u64 %0, %%gridid;" : "=l"(grid));
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(multiprocessor));
+    return grid << 16 | (multiprocessor + 1);
+  }
+  __device__ __forceinline__ void refuse_place() const {
+    __trap();
+  }
   __device__ __forceinline__ void worn_out(uint64_t) const {
     __trap();
   }

@@ -104,6 +104,7 @@ class rmw_participant {
 
   /// Finds out how far a participant of this number has come, be it in an earlier launch, crashed or not.
   GPUSYNC_TEXT void resume() {
+    if constexpr (Consensus::uses_cells) Consensus::template take_place<N>(machine_, words_, self_);
     // A crash in the middle of an announcement leaves its first row, which is written first, with the newest number.
     last_number_ = number_of(rmw::tag_of(machine_.template load_one<sees>(words_ + layout::announcement(0, self_))));
     head_ = Consensus::template latest<N>(machine_, words_);

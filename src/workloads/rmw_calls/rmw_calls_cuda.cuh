@@ -292,7 +292,7 @@ class calls_workload : public whole_workload {
 
   template <class Visit>
   static void for_each_policy(Visit&& visit) {
-    using evidence = rmw::litmus::nvidia_h200;
+    using evidence = std::conditional_t<is_shared, rmw::litmus::nvidia_h200, rmw::litmus::nvidia_h200_apart>;
     if constexpr (is_shared) visit(named_policy<rmw::hardware, true, true>{});
     visit(named_policy<rmw::hardware>{});
     visit(named_policy<rmw::cas_loop>{});

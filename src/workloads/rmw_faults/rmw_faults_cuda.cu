@@ -308,11 +308,12 @@ fault_form form_of(const char* name) {
 const std::vector<fault_form>& all_forms() {
   constexpr auto global = rmw::space::global, shared = rmw::space::shared;
   using evidence = rmw::litmus::nvidia_h200;
+  using apart = rmw::litmus::nvidia_h200_apart;
   static const std::vector<fault_form> all = {
       form_of<rmw::cas<>, 5, global>("cas"),
       form_of<rmw::cas<rmw::publication::tagged, 16>, 5, global>("cas-mail-16"),
       form_of<rmw::cas128<>, 5, global>("cas128"),
-      form_of<rmw::coalesced_store<evidence, global>, 5, global>("coalesced-store"),
+      form_of<rmw::coalesced_store<apart, global>, 5, global>("coalesced-store"),
       form_of<rmw::cas<>, 5, shared>("cas"),
       form_of<rmw::coalesced_store<evidence, shared>, 5, shared>("coalesced-store"),
       form_of<rmw::cas<>, 16, shared>("cas"),

@@ -34,6 +34,7 @@ struct litmus_method {
 struct litmus_count {
   uint64_t trials = 0;  ///< segments that several warps wrote at once
   uint64_t violations = 0;
+  uint64_t lasting = 0;  ///< of them those that were still there after a fence: no load has made them
 };
 
 /// A prepared test.

@@ -55,7 +55,7 @@ litmus_form consensus(const litmus_setup&) {
   form.kernel = litmus_consensus<Where, N, Fenced, part_barrier>;
   form.writers = N;
   form.threads = N == 16 ? 512 : litmus_threads;
-  form.line_words = (rmw::coalesced_store<rmw::litmus::nvidia_h200, Where>::words(N) + 15) / 16 * 32;
+  form.line_words = (rmw::coalesced_store<litmus_under_test, Where>::words(N) + 15) / 16 * 32;
   return form;
 }
 
@@ -109,7 +109,7 @@ class cuda_litmus_program : public litmus_program {
     lines_ = cuda_buffer(where.device(), (segments * form.line_words + 2 * words_of_line) * sizeof(uint32_t));
     winners_ = cuda_buffer(where.device(), segments * form.writers * sizeof(uint32_t));
     noise_ = cuda_buffer(where.device(), setup.stress ? noise_words * sizeof(uint32_t) : sizeof(uint32_t));
-    counts_ = cuda_buffer(where.device(), 2 * sizeof(unsigned long long));
+    counts_ = cuda_buffer(where.device(), 3 * sizeof(unsigned long long));
     running_ = cuda_buffer(where.device(), sizeof(uint32_t));
     barrier_ = std::make_unique<cuda_barrier_storage<grid::lock_based<ordering::acquire_release>>>(
         where.device(), shape().blocks.count());
@@ -139,6 +139,7 @@ class cuda_litmus_program : public litmus_program {
     task.split = form_.split;
     task.trials = counts;
     task.violations = counts + 1;
+    task.lasting = counts + 2;
     task.running = static_cast<uint32_t*>(running_.address());
     const host_timer clock;
     launch(where_.device(), where_.stream(), shape(), form_.kernel, task, barrier_->barrier(block_range{0, blocks_}));
@@ -147,9 +148,9 @@ class cuda_litmus_program : public litmus_program {
     next_phase_ += phases_;
     phases_ = static_cast<uint32_t>(std::clamp(0.1e9 / std::max(ns, 1.0) * phases_, 16.0, 8.0 * phases_));
     phases_ = std::min(phases_, 1u << 20);
-    unsigned long long found[2];
+    unsigned long long found[3];
     check_cuda(cudaMemcpy(found, counts_.address(), sizeof(found), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return {found[0], found[1]};
+    return {found[0], found[1], found[2]};
   }
 
  private:

@@ -12,6 +12,13 @@ inline constexpr uint32_t litmus_threads = 32 * litmus_warps;
 inline constexpr uint32_t segments_each = 16;  ///< that a warp writes in one phase, one after the other
 inline constexpr uint32_t words_of_line = 32;  ///< of 4 bytes; segments begin on lines of their own
 
+/// The test is where evidence comes from.
+struct litmus_under_test {
+  static constexpr const char* device = "";
+  static constexpr bool apart = false;
+  GPUSYNC_HD static constexpr bool covers(rmw::space, size_t) { return true; }
+};
+
 struct litmus_task {
   uint32_t* lines;    ///< in global memory
   uint32_t* winners;  ///< of consensus: by group, column, segment and member
@@ -29,7 +36,8 @@ struct litmus_task {
   bool split;  ///< two instructions
   unsigned long long* trials;
   unsigned long long* violations;
-  uint32_t* running;  ///< blocks that still write
+  unsigned long long* lasting;  ///< violations that are still there after a fence, so that no early load has made them
+  uint32_t* running;            ///< blocks that still write
 };
 
 /// Pseudo-random bits.
@@ -79,7 +87,7 @@ struct litmus_place {
 __device__ __forceinline__ uint32_t litmus_mask(const litmus_task& task, uint32_t phase, uint32_t segment,
                                                 uint32_t member) {
   if (task.cells) {
-    using cells = rmw::coalesced_store<rmw::litmus::nvidia_h200, rmw::space::global, uint32_t>;
+    using cells = rmw::coalesced_store<litmus_under_test, rmw::space::global, uint32_t>;
     uint32_t mask = 0;
     for (uint32_t other = 0; other < 5; ++other) mask |= 1u << cells::cell(member, other);
     return mask;
@@ -144,7 +152,7 @@ __device__ __forceinline__ bool contradicts(const litmus_task& task, uint32_t ph
 /// Loads and stores, to global memory that the writers' lines compete with for the L2 cache and to the block's shared
 /// memory, until no block writes any more.
 __device__ __forceinline__ void make_stress(const litmus_task& task) {
-  __shared__ uint32_t own[litmus_threads];
+  __shared__ uint32_t own[512];  // as many as the largest block has threads
   uint32_t state = scramble(blockIdx.x * blockDim.x + threadIdx.x + task.seed);
   own[threadIdx.x] = state;
   while (cuda_memory::load<memory_order::relaxed, scope::device>(task.running) != 0) {
@@ -158,7 +166,7 @@ __device__ __forceinline__ void make_stress(const litmus_task& task) {
       } else {
         state += cuda_memory::load<memory_order::relaxed, scope::device>(task.noise + at);
       }
-      own[(threadIdx.x + state) % litmus_threads] += state;
+      own[(threadIdx.x + state) % blockDim.x] += state;
     }
   }
   task.noise[threadIdx.x] = own[threadIdx.x];
@@ -174,10 +182,12 @@ __device__ __forceinline__ void meet_writers(const litmus_task& task, Barrier& b
   }
 }
 
-__device__ __forceinline__ void finish(const litmus_task& task, uint32_t trials, uint32_t violations) {
+__device__ __forceinline__ void finish(const litmus_task& task, uint32_t trials, uint32_t violations,
+                                       uint32_t lasting) {
   if (threadIdx.x % 32 == 0 && trials != 0) {
     (void)atomicAdd(task.trials, static_cast<unsigned long long>(trials));
     (void)atomicAdd(task.violations, static_cast<unsigned long long>(violations));
+    (void)atomicAdd(task.lasting, static_cast<unsigned long long>(lasting));
   }
   __syncthreads();
   if (threadIdx.x == 0) (void)atomicSub(task.running, 1u);
@@ -193,7 +203,7 @@ __global__ void __launch_bounds__(litmus_threads, 2) litmus_stores(litmus_task t
   if (blockIdx.x >= task.blocks) return make_stress(task);
   const uint32_t lane = threadIdx.x % 32;
   uint32_t* const lines = shared ? own_lines : task.lines;
-  uint32_t trials = 0, violations = 0;
+  uint32_t trials = 0, violations = 0, lasting = 0;
   for (uint32_t i = threadIdx.x; shared && i < own_words; i += blockDim.x) own_lines[i] = 0;
   const auto words_at = [&](uint32_t column, uint32_t segment) {
     return reinterpret_cast<Word*>(lines + (column * segments_each + segment) * words_of_line + task.shift);
@@ -223,6 +233,7 @@ __global__ void __launch_bounds__(litmus_threads, 2) litmus_stores(litmus_task t
 #pragma unroll
         for (uint32_t i = 0; i < segments_each; ++i) {
           Word* const at = words_at(column, litmus_turn(member, i)) + lane;
+          __syncwarp();  // else lanes that part here may store in two instructions further on
           if ((stores >> i & 1) != 0) access::template store<memory_order::relaxed>(at, word);
         }
       } else {
@@ -231,6 +242,7 @@ __global__ void __launch_bounds__(litmus_threads, 2) litmus_stores(litmus_task t
           Word* const at = words_at(column, litmus_turn(member, i)) + lane;
           const bool early = (stores >> i & 1) != 0 && lane % 2 == 0;
           const bool late = (stores >> i & 1) != 0 && lane % 2 != 0;
+          __syncwarp();
           if (early) access::template store<memory_order::relaxed>(at, word);
           if (late) access::template store<memory_order::relaxed>(at, word);
         }
@@ -241,13 +253,18 @@ __global__ void __launch_bounds__(litmus_threads, 2) litmus_stores(litmus_task t
     if (writes) {
       for (uint32_t s = place.member; s < segments_each; s += task.writers) {
         const Word* const at = words_at(place.column, s) + (lane < task.words ? lane : 0);
-        const Word word = access::template load<memory_order::relaxed>(at);
+        Word word = access::template load<memory_order::relaxed>(at);
         trials += 1;
-        violations += contradicts(task, phase, salt * segments_each + s, word) ? 1 : 0;
+        if (contradicts(task, phase, salt * segments_each + s, word)) {
+          violations += 1;
+          __threadfence();
+          word = access::template load<memory_order::relaxed>(at);
+          lasting += contradicts(task, phase, salt * segments_each + s, word) ? 1 : 0;
+        }
       }
     }
   }
-  finish(task, trials, violations);
+  finish(task, trials, violations, lasting);
 }
 
 /// A participant without the fence between its masked store and its look at the others' cells.
@@ -258,10 +275,10 @@ struct unfenced_warp : rmw::cuda_warp<Where> {
 
 /// Rounds of the shipped consensus.
 template <rmw::space Where, uint32_t N, bool Fenced, class Barrier>
-__global__ void __launch_bounds__(N == 16 ? 512 : litmus_threads, 1)
+__global__ void __launch_bounds__(N == 16 ? 512 : litmus_threads, 2)
     litmus_consensus(litmus_task task, Barrier barrier) {
   constexpr bool shared = Where == rmw::space::shared;
-  using policy = rmw::coalesced_store<rmw::litmus::nvidia_h200, Where>;
+  using policy = rmw::coalesced_store<litmus_under_test, Where>;
   using fenced = rmw::cuda_warp<Where>;
   using machine = std::conditional_t<Fenced, fenced, unfenced_warp<Where>>;
   constexpr uint32_t words = (policy::words(N) + 15) / 16 * 16;
@@ -302,7 +319,7 @@ __global__ void __launch_bounds__(N == 16 ? 512 : litmus_threads, 1)
       }
     }
   }
-  finish(task, trials, violations);
+  finish(task, trials, violations, violations);
 }
 
 }  // namespace gpusync::tool
