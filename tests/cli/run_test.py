@@ -182,8 +182,10 @@ class Commands(ToolTest):
 
     def test_everything_that_an_item_is_claimed_by_exists(self):
         names = {one["name"] for one in json.loads(run("list", "--json").out)["experiments"]}
-        for folder, _, files in os.walk(TESTS):
-            if "CMakeLists.txt" in files:
+        for top in [TESTS, os.path.join(TESTS, os.pardir, "verify")]:
+            for folder, _, files in os.walk(top):
+                if "CMakeLists.txt" not in files:
+                    continue
                 with open(os.path.join(folder, "CMakeLists.txt"), encoding="utf-8") as file:
                     names.update(re.findall(r"(?:gpusync_test|add_executable)\((\w+)", file.read()))
         for item in json.loads(run("coverage", "--json").out)["items"]:

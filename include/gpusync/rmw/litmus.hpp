@@ -21,10 +21,10 @@ struct imitated {
   GPUSYNC_HD static constexpr bool covers(space, size_t) { return false; }
 };
 
-/// Participants anywhere. In shared memory rows whose words lie in different banks; in global memory one sector of 32
+/// Participants anywhere. In shared memory rows of up to 16 words in different banks; in global memory one sector of 32
 /// bytes. Not more: of stores to several sectors that warps of one multiprocessor make at once, some hundreds in 10^9
-/// were torn between sectors, for good, while other blocks kept the L2 cache busy. Not between the blocks of a cluster
-/// either: in distributed shared memory such a store tears.
+/// were torn between sectors, for good, while other blocks kept the L2 cache busy; and of stores of 32 words of shared
+/// memory, a few. Not between the blocks of a cluster either: in distributed shared memory such a store tears.
 struct nvidia_h200 {
   static constexpr const char* device = "NVIDIA H200";
   static constexpr bool apart = false;

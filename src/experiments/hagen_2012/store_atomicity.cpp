@@ -73,8 +73,10 @@ class store_atomicity : public experiment {
   /// Whether rmw::coalesced_store is offered for such stores (rmw/litmus.hpp). What it is not offered for claims
   /// nothing.
   static bool is_offered(const test_case& one) {
+    const uint32_t words = one.sized ? one.setup.bytes / one.setup.word_bytes : 16;
+    if (one.setup.where == rmw::space::shared) return words <= 16;
     const bool one_sector = one.sized && one.setup.bytes <= 32;
-    return one.setup.where == rmw::space::shared || !one.setup.same_processor || one_sector;
+    return !one.setup.same_processor || one_sector;
   }
 
   static uint64_t trials_of(const experiment_request& request) {

@@ -10,16 +10,16 @@
 
 namespace gpusync::tool {
 
-/// The stages. Precondition: threads per block are a power of two, 32 to 1024, and all threads together have room for
+/// The stages. Precondition: threads per block are a power of two, 32 to 256, and all threads together have room for
 /// 2^merges elements, merges >= chunk.
 template <class Element>
 class bitonic_stages {
  public:
-  /// Elements of a thread, 32 bytes, consecutive in the sequence. On an H200, four times as many in a quarter of the
-  /// threads take a tenth longer: too few warps are left to hide each other's shuffles.
-  static constexpr uint32_t own = 32 / sizeof(Element);
-  static constexpr uint32_t own_exponent = own == 8 ? 3 : own == 4 ? 2 : 1;
-  static constexpr uint32_t most_threads = 1024, full_blocks = 1;
+  /// Elements of a thread, 128 bytes, consecutive in the sequence: few threads with many elements wait less for each
+  /// other than many with few.
+  static constexpr uint32_t own = 128 / sizeof(Element);
+  static constexpr uint32_t own_exponent = own == 32 ? 5 : own == 16 ? 4 : 3;
+  static constexpr uint32_t most_threads = 256, full_blocks = 2;  // leaves a thread 128 registers
 
   struct kept {
     Element element[own];  ///< in order, see in_order()
@@ -89,7 +89,7 @@ class bitonic_stages {
   }
 
  private:
-  static constexpr uint32_t planes = 2;  // a thread's 32 bytes, 16 at a time
+  static constexpr uint32_t planes = 8;  // a thread's 128 bytes, 16 at a time
 
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
