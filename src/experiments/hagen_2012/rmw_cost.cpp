@@ -6,10 +6,9 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "embedded/hagen_2012_published_json.hpp"
 #include "experiments/experiment.hpp"
 #include "experiments/grid_barriers/part_rows.hpp"
-#include "experiments/published.hpp"
+#include "experiments/hagen_2012/hagen_published.hpp"
 #include "experiments/step_contest.hpp"
 #include "experiments/whole_contest.hpp"
 #include "usage_error.hpp"
@@ -75,7 +74,7 @@ class rmw_cost : public experiment {
       });
     }
     if (request.device.kind != device_kind::cuda) return;
-    for (const row& entry : published_rows(embedded::hagen_2012_published_json, name())) sink.add(entry, true);
+    for (const row& entry : hagen_published(name())) sink.add(entry, true);
   }
 
  private:
