@@ -115,13 +115,20 @@ exploration explore_rmw(const rmw_program& what) {
   }
   object_type::start(rmw_now.words, state{});
   const object_type object(rmw_now.words);
-  std::vector<typename object_type::participant> joined;
-  for (uint32_t i = 0; i < N; ++i) joined.push_back(object.join(i));
+  // Participants are not copied; here one that has joined begins again in every execution, so its bytes are.
+  using participant = typename object_type::participant;
+  struct place {
+    alignas(participant) unsigned char bytes[sizeof(participant)];
+  };
+  place joined[N];
+  for (uint32_t i = 0; i < N; ++i) new (joined[i].bytes) participant(object.join(i));
   rmw_now.exploring = true;
   explorer search(form, [&] {
     const uint32_t self = explorer::active().fiber_index();
     if (what.has_data) explorer::active().write_slot(0);
-    auto me = what.joins_inside ? object.join(self) : joined[self];
+    place mine = joined[self];
+    if (what.joins_inside) new (mine.bytes) participant(object.join(self));
+    auto& me = *reinterpret_cast<participant*>(mine.bytes);
     for (uint32_t i = 0; i < what.calls[self]; ++i) {
       bool stopped = false;
       try {
@@ -131,7 +138,7 @@ exploration explore_rmw(const rmw_program& what) {
       }
       if (stopped) explorer::active().abandon_call();
       if (stopped && !what.returns) return;
-      if (stopped) me = object.join(self);
+      if (stopped) new (mine.bytes) participant(object.join(self));
     }
   });
   search.name_words(rmw_now.words);

@@ -114,7 +114,7 @@ int main() try {
     copy_to(plans_there, plans);
     copy_to(notes_there, std::vector<note>(blocks * blocks));
     run(what, [&] {
-      gpusync::launch(gpu, nullptr, {blocks, threads}, relax_with_losses, storage.start(nullptr), of,
+      gpusync::launch(gpu, nullptr, {blocks, threads}, relax_with_losses, storage.barrier(), of,
                       static_cast<const plan*>(plans_there.address()), static_cast<note*>(notes_there.address()));
     });
     std::vector<note> notes(blocks * blocks);

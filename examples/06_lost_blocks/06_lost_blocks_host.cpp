@@ -37,7 +37,7 @@ int main() {
         lost_blocks::relax_with_losses<gpusync::host_grid>(of_all, plate, steps, 400ms, plans.data(), notes.data(),
                                                            [] { std::this_thread::sleep_for(1200ms); });
       },
-      storage.start(), lost_blocks::plate{{one.data(), other.data()}, width, height});
+      storage.barrier(), lost_blocks::plate{{one.data(), other.data()}, width, height});
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
 
   const std::vector<float> expected = lost_blocks::relaxed_alone(width, height, steps);  // an even number of steps

@@ -82,7 +82,7 @@ GPUSYNC_HD void redo_lost_rows(const Barrier& barrier, const plate& of, int step
 /// The kernel. `notes`: for each block as many as there are blocks. Nap: how a block sleeps.
 GPUSYNC_TEMPLATE_TEXT
 template <class Grid, class Barrier, class Nap>
-GPUSYNC_HD void relax_with_losses(Barrier barrier, plate of, int steps, gpusync::timeout patience, const plan* plans,
+GPUSYNC_HD void relax_with_losses(Barrier& barrier, plate of, int steps, gpusync::timeout patience, const plan* plans,
                                   note* notes, Nap nap) {
   using gpusync::phase_outcome;
   const Grid grid = Grid::current();

@@ -22,7 +22,8 @@ std::vector<missing_block> report(const std::vector<uint32_t>& marks, uint32_t t
   std::vector<uint32_t> arrived = marks;
   std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
   auto* written = reinterpret_cast<timeout_report*>(memory.data());
-  const roll_call roll{&claimed, arrived.data(), written};
+  std::vector<uint32_t> entered(arrived.size(), 0);
+  const roll_call roll{&claimed, arrived.data(), entered.data(), written};
   roll.report_missing(grid_of_four{}, members, algorithm::stamp(token), algorithm::next_stamp(token), 7);
   return missing_blocks(*written);
 }
@@ -62,10 +63,10 @@ TEST(RollCall, DoesNotNameThoseThatHaveDroppedOut) {
 
 TEST(RollCall, TakesOnlyTheFirstReport) {
   uint32_t claimed = 1;
-  uint32_t arrived[4] = {};
+  uint32_t arrived[4] = {}, entered[4] = {};
   std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
   auto* written = reinterpret_cast<timeout_report*>(memory.data());
-  roll_call{&claimed, arrived, written}.report_missing(grid_of_four{}, whole_grid{}, 1, 2, 0);
+  roll_call{&claimed, arrived, entered, written}.report_missing(grid_of_four{}, whole_grid{}, 1, 2, 0);
   EXPECT_EQ(written->written, 0u);
 }
 

@@ -106,7 +106,7 @@ __global__ void waits_in_parts(part_of<Algorithm> first, part_of<Algorithm> seco
   const cuda_grid grid;
   const uint32_t block = grid.block();
   const auto holds = [block](const block_range& range) { return block - range.first < range.count; };
-  part_of<Algorithm> own = holds(first.who()) ? first : holds(second.who()) ? second : third;
+  part_of<Algorithm>& own = holds(first.who()) ? first : holds(second.who()) ? second : third;
   const block_range range = own.who();
   uint32_t random = block * 747796405u + 1;
   for (uint32_t phase = 1; phase <= phases; ++phase) {

@@ -22,10 +22,11 @@ __global__ void __launch_bounds__(1024, 2) with_deadline(grid_barrier barrier, u
 }
 
 /// The algorithm without the front door: no phase is counted. `noted`: a word per block, for waits that get long.
-__global__ void __launch_bounds__(1024, 2) bare(uint32_t* words, uint32_t* claimed, uint32_t* noted, uint32_t steps) {
+__global__ void __launch_bounds__(1024, 2)
+    bare(algorithm::places places, uint32_t* words, uint32_t* claimed, uint32_t* noted, uint32_t steps) {
   const cuda_grid grid;
-  auto own = algorithm::join(grid, words, {grid.block(), grid.blocks()});
-  const roll_call roll{claimed, noted, nullptr};
+  auto own = algorithm::look<false>(grid, algorithm::place<false>(grid, places, {grid.block(), grid.blocks()}));
+  const roll_call roll{claimed, noted, noted, nullptr};
   for (; steps != 0; --steps) {
     watch<no_deadline> watching({}, roll, grid.block(), 1);
     (void)algorithm::wait_fused(grid, words, own, algorithm::arrive_fused(grid, words, own), watching);
@@ -92,7 +93,7 @@ TEST_F(CudaOverhead, OfTheFrontDoorAndOfADeadlineThatDoesNotStrikeIsSmall) {
     how.stop = {15, 41, 0.001, 0.2, 4e9};
     const auto results = measure_interleaved(
         {timed([&](uint32_t steps) {
-           launch(device(), nullptr, shape, bare, storage.state(), address(claimed), address(noted), steps);
+           launch(device(), nullptr, shape, bare, storage.places(), storage.state(), address(claimed), address(noted), steps);
          }),
          timed([&](uint32_t steps) { launch(device(), nullptr, shape, front_door, storage.barrier(), steps); }),
          timed(

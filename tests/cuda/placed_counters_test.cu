@@ -27,13 +27,11 @@ TEST_F(CudaPlacedCounters, AreCorrectUnderAnyPlanAndWithWrongPlaces) {
           cuda_barrier_storage<default_algorithm> storage(device(), 2 * sms(), tuning);
           if (misplaced) {
             // As after a change of the physical pages: lines and SMs on other sides than the table says.
-            grid::counter_table table;
-            check_cuda(cudaMemcpy(&table, storage.state(), sizeof(table), cudaMemcpyDeviceToHost), "cudaMemcpy");
-            for (uint32_t i = 0; i < grid::counter_table::most_lines; i += 2) {
-              std::swap(table.line[0][i], table.line[1][i]);
+            grid::counter_places& places = storage.places();
+            for (uint32_t i = 0; i < grid::counter_places::most_lines; i += 2) {
+              places.line[i] = places.line[i] << 16 | places.line[i] >> 16;
             }
-            table.sides = 0;
-            check_cuda(cudaMemcpy(storage.state(), &table, sizeof(table), cudaMemcpyHostToDevice), "cudaMemcpy");
+            for (uint32_t& sides : places.sides) sides = 0x33333333u;
           }
           for (const launch_shape shape : {launch_shape{2 * sms(), 256}, {sms(), 1}, {sms(), 33}, {3, 64}}) {
             EXPECT_EQ(wrong_words(storage, shape, phases(500), false), 0u)
@@ -48,9 +46,9 @@ TEST_F(CudaPlacedCounters, AreCorrectUnderAnyPlanAndWithWrongPlaces) {
 
 TEST_F(CudaPlacedCounters, FindTwoSidesOnAnH200) {
   if (device().name().find("H200") == std::string::npos) GTEST_SKIP() << "this is not an H200";
-  const cuda_barrier_storage<default_algorithm> storage(device(), 1);
-  ASSERT_TRUE(storage.places().placed());
-  const grid::line_survey& survey = storage.places().lease().stock().survey();
+  cuda_barrier_storage<default_algorithm> storage(device(), 1);
+  ASSERT_TRUE(storage.counters().placed());
+  const grid::line_survey& survey = storage.counters().lease().stock().survey();
   EXPECT_EQ(survey.processors_on(0), 66u);
   EXPECT_EQ(survey.processors_on(1), 66u);
   EXPECT_GT(survey.far(), 1.4 * survey.near());

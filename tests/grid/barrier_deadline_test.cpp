@@ -108,16 +108,18 @@ TYPED_TEST(HostBarrierDeadlines, RefusesTwoPartsThatShareAStorage) {
   using part = typename TestFixture::part_barrier;
   typename TestFixture::storage memory(4), other(4);
   const auto nothing = [](part, part) {};
-  const auto start = [&](part a, part b) { launch(host_device{}, {4, 1}, nothing, a, b); };
+  const auto start = [&](const part& a, const part& b) { launch(host_device{}, {4, 1}, nothing, a, b); };
   EXPECT_THROW(start(memory.barrier(block_range{0, 2}), memory.barrier(block_range{2, 2})), invalid_argument);
   EXPECT_THROW(start(memory.barrier(block_range{0, 2}), memory.barrier(block_range{0, 3})), invalid_argument);
   EXPECT_NO_THROW(start(memory.barrier(block_range{0, 2}), other.barrier(block_range{2, 2})));
-  EXPECT_NO_THROW(start(memory.barrier(block_range{0, 2}), memory.barrier(block_range{0, 2})));
+  EXPECT_THROW(start(memory.barrier(block_range{0, 2}), memory.barrier(block_range{0, 2})), invalid_argument);
 }
 
 TYPED_TEST(HostBarrierDeadlines, RefusesAStorageForNoBlocksOrTooMany) {
   EXPECT_THROW(typename TestFixture::storage(0), invalid_argument);
-  EXPECT_THROW(typename TestFixture::storage(TypeParam::max_blocks + 1), invalid_argument);
+  EXPECT_THROW(typename TestFixture::storage(uint64_t{TypeParam::max_blocks} + 1), invalid_argument);
+  EXPECT_THROW(typename TestFixture::storage(~uint32_t{0}), invalid_argument);
+  EXPECT_THROW(typename TestFixture::storage(~uint64_t{0}), invalid_argument);
 }
 
 }  // namespace

@@ -49,20 +49,22 @@ TYPED_TEST(PlannedHostBarrier, IsCorrectWithAnyPlan) {
   }
 }
 
-TYPED_TEST(PlannedHostBarrier, IsCorrectWithWrongSidesAndSharedLines) {
-  alignas(uint32_t) static const unsigned char sides[4] = {1, 1, 7, 0};
-  for (const bool shared : {false, true}) {
+TYPED_TEST(PlannedHostBarrier, IsCorrectWithWrongSidesAndMixedLines) {
+  for (const bool mixed : {false, true}) {
     typename TestFixture::storage memory(6);
     grid::counter_table& table = TestFixture::table(memory);
     table.rules.rules[0].plan.copies = 2;
     table.rules.rules[0].plan.sides = 2;
-    // Three entries for six blocks, and one that is no side's number.
-    table.sides = reinterpret_cast<const uint32_t*>(sides) - memory.state();
-    table.processors = 3;
-    // Both sides' counters on the same lines, at different words: sides that turn out to be one.
-    for (uint32_t i = 0; shared && i < grid::counter_table::most_lines; ++i) table.line[1][i] = table.line[0][i] + 16;
-    EXPECT_EQ(TestFixture::early_releases(memory, {6, 4}, 20), 0u) << shared;
-    EXPECT_EQ(TestFixture::early_releases(memory, {2, 5}, 20), 0u) << shared;
+    grid::counter_places& places = memory.places();
+    for (uint32_t& sides : places.sides) sides = 0x7;  // of six blocks, three are on the other side than by parity
+    // Lines of both sides mixed, and in another order.
+    for (uint32_t i = 0; mixed && i < grid::counter_places::most_lines; ++i) {
+      const uint32_t last = 2 * grid::counter_places::most_lines - 1;
+      places.put_line(0, i, last - 2 * i);
+      places.put_line(1, i, 2 * i);
+    }
+    EXPECT_EQ(TestFixture::early_releases(memory, {6, 4}, 20), 0u) << mixed;
+    EXPECT_EQ(TestFixture::early_releases(memory, {2, 5}, 20), 0u) << mixed;
   }
 }
 

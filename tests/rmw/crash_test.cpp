@@ -2,6 +2,8 @@
 // all answers still fit into one order.
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include "models/linearizability.hpp"
 #include "support/rmw_crews.hpp"
 
@@ -36,12 +38,18 @@ class crash_case {
   using machine = test::probed_machine;
   using object = host_rmw_object<uint32_t, N, Consensus, operation, machine>;
   static constexpr uint32_t calls_each = 4;
+  /// A participant is not assigned to, so who comes back is made anew in its place.
+  struct joined {
+    joined(const object& of, uint32_t self, const machine& on) : own(of.join(self, on)) {}
+    typename object::participant own;
+  };
 
   void take_part(uint32_t self, bool returns) {
     test::access_probe probe;
     machine on;
     on.probe = &probe;
-    auto me = storage_.object().join(self, on);
+    std::optional<joined> me;
+    me.emplace(storage_.object(), self, on);
     probe.most_accesses = 0;
     for (uint32_t i = 0; i < calls_each; ++i) {
       probe.crash_at = self < victims_ && i == in_ ? at_ : 0;
@@ -50,7 +58,7 @@ class crash_case {
       made.ended = false;
       made.begin = clock_.fetch_add(1);
       try {
-        made.answer = me.apply(made.operation);
+        made.answer = me->own.apply(made.operation);
         made.ended = true;
         made.end = clock_.fetch_add(1);
       } catch (const test::crashed&) {
@@ -60,7 +68,7 @@ class crash_case {
       if (made.ended) continue;
       if (!returns) return;
       probe.crash_at = 0;
-      me = storage_.object().join(self, on);
+      me.emplace(storage_.object(), self, on);
       probe.accesses = 0;
     }
     EXPECT_LE(probe.most_accesses, object::max_steps);

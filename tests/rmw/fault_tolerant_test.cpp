@@ -47,7 +47,7 @@ class crew_of_survivors {
     steps_.assign(blocks_, 0);
     launch(
         host_device{}, {blocks_, 1}, [&](const probed_barrier& barrier) { take_part(barrier, deaths); },
-        storage_.start());
+        storage_.barrier());
   }
 
   bool died(uint32_t block) const { return died_[block]; }
@@ -219,7 +219,7 @@ TEST(FaultTolerantBarrier, SurvivorsAgreeWhoeverIsRemoved) {
             }
           }
         },
-        storage.start());
+        storage.barrier());
     uint64_t agreed[phases] = {};
     for (uint32_t i = 0; i < blocks; ++i) {
       EXPECT_EQ(seen[i].size() == phases, !removed[i]);
@@ -266,7 +266,7 @@ TEST(FaultTolerantBarrier, ASlowBlockLearnsThatItWasRemoved) {
           lost = true;
           for (uint32_t i = 0; i < 10; ++i) EXPECT_EQ(barrier.arrive_and_wait(10s), phase_outcome::passed);
         },
-        storage.start());
+        storage.barrier());
     EXPECT_EQ(slow, phase_outcome::removed);
   }
 }
@@ -292,7 +292,7 @@ TEST(FaultTolerantBarrier, WithoutFaultsIsABarrierOfAllThreads) {
           EXPECT_EQ(barrier.members().epoch, 0u);
           EXPECT_EQ(barrier.members().count, blocks);
         },
-        storage.start());
+        storage.barrier());
   }
 }
 
@@ -331,7 +331,7 @@ TEST(FaultTolerantBarrier, TellsAllThreadsOfABlockWhoIsLeft) {
         EXPECT_EQ(barrier.arrive_and_wait(100s), phase_outcome::passed);
         told.fetch_add(1);
       },
-      storage.start());
+      storage.barrier());
   EXPECT_EQ(told.load(), 2 * left);
 }
 
@@ -344,7 +344,7 @@ TEST(FaultTolerantBarrier, LosesBlocksThatTheLaunchDoesNotHave) {
         EXPECT_EQ(barrier.members().count, 3u);
         EXPECT_EQ(barrier.arrive_and_wait(100s), phase_outcome::passed);
       },
-      storage.start());
+      storage.barrier());
 }
 
 TEST(FaultTolerantBarrier, RefusesWhatItCannotJoin) {
@@ -360,7 +360,7 @@ TEST(FaultTolerantBarrier, RefusesWhatItCannotJoin) {
   EXPECT_THROW(
       launch(
           host_device{}, {3, 1}, [](host_fault_tolerant_barrier<4> barrier) { (void)barrier.arrive_and_wait(100s); },
-          storage.start()),
+          storage.barrier()),
       invalid_argument);
 }
 
@@ -393,12 +393,12 @@ TEST(FaultTolerantBarrier, ARelaxationSurvivesItsBlocks) {
           probe = {};
           probe.watch = &watch;
           probe.self = host_grid::current().block();
-          lost_blocks::relax_with_losses<host_grid>(test::counting_losses<storage_type::barrier_type>(barrier),
-                                                    lost_blocks::plate{{one.data(), other.data()}, width, height},
+          test::counting_losses<storage_type::barrier_type> counted(barrier);
+          lost_blocks::relax_with_losses<host_grid>(counted, lost_blocks::plate{{one.data(), other.data()}, width, height},
                                                     steps, timeout(1), plans.data(), notes.data(), [] {});
           if (plans[probe.self].what != fate::lives) watch.die(probe.self);
         },
-        storage.start());
+        storage.barrier());
     ASSERT_EQ(one, expected) << "round " << round;
     for (uint32_t i = 0; i < blocks; ++i) {
       EXPECT_EQ(notes[i * blocks + i].told_removed, 0);

@@ -247,14 +247,13 @@ TEST(RmwObject, NumbersOfAnnouncementsMayComeBack) {
   host_rmw_storage<uint32_t, 2, patient> storage;
   using layout = decltype(storage)::object_type::layout;
   uint64_t* words = storage.object().memory();
-  auto one = storage.object().join(0);
   for (uint32_t start : {0xfffffdu, 0x7ffffdu}) {
     storage.reset();
     // As after many announcements of participant 1, all done; a letter is left that has the number 0, as in a fresh
     // object.
     words[layout::announcement(0, 1)] = rmw::tagged(1, start << 8);
     words[layout::record(0, 0) + layout::numbers + 1] = rmw::tagged(start, 0);
-    one = storage.object().join(0);
+    auto one = storage.object().join(0);
     auto other = storage.object().join(1);
     for (uint32_t i = 0; i < 10; ++i) {
       EXPECT_EQ(one.add(1), 2 * i);

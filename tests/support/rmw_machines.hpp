@@ -161,7 +161,7 @@ struct probed_survivor : probed_machine {
 /// A barrier that tells the calling thread's probe what it knows of losses.
 template <class Barrier>
 struct counting_losses : Barrier {
-  explicit counting_losses(const Barrier& of) : Barrier(of) {}
+  explicit counting_losses(const Barrier& of) : Barrier(detail::for_one_thread{}, of) {}
   phase_outcome wait(timeout patience) {
     const phase_outcome outcome = Barrier::wait(patience);
     this_survivor.known_losses = this->blocks() - this->members().count;

@@ -3,6 +3,8 @@
 
 #include <cstdlib>
 
+#include <gpusync/core/roll_call.hpp>
+
 #include "explorer/explorer.hpp"
 
 namespace gpusync::verify {
@@ -48,6 +50,8 @@ class model_grid {
   using memory = Memory;
   static constexpr uint32_t polls_per_look = Looking ? 1 : 1u << 30;
   static constexpr uint32_t warp_size = 1;
+  static constexpr bool whole_block = true;
+  static constexpr bool may_lose_phases = false;
 
   static model_grid current() { return {}; }
 
@@ -59,6 +63,7 @@ class model_grid {
   void sync_block() const { (void)sync_block_or(false); }
   bool sync_block_or(bool value) const { return explorer::active().meet_block(value); }
   uint32_t prepare_telling() const { return 1; }
+  void separate_telling() const {}
   void tell_block(uint32_t) const {}
   bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
 
@@ -67,8 +72,13 @@ class model_grid {
   T* rarely_used(T* pointer) const {
     return pointer;
   }
+  uint32_t pinned(uint32_t value) const { return value; }
   void delay(uint32_t) const {}
-  [[noreturn]] void refuse_outsider(uint32_t) const { std::abort(); }
+  [[noreturn]] void fail(timeout_report*, misuse, uint32_t) const { std::abort(); }
+  template <uint32_t Count>
+  uint32_t pick(const uint32_t (&values)[Count], uint32_t index) const {
+    return values[index];
+  }
   uint64_t now() const { return 0; }
   void pause() const { explorer::active().pause(); }
 };

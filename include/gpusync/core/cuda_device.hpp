@@ -16,6 +16,11 @@ class cuda_failure : public runtime_failure {
   cuda_failure(const char* call, cudaError_t code)
       : runtime_failure(
             std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ").", code) {}
+  /// The same with a further sentence.
+  cuda_failure(const char* call, cudaError_t code, const std::string& words)
+      : runtime_failure(std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) +
+                            ")." + (words.empty() ? "" : " ") + words,
+                        code) {}
 };
 
 /// Throws cuda_failure unless `code` is cudaSuccess; `call` says what was called. Clears the runtime's sticky copy of
@@ -31,14 +36,18 @@ class cuda_device_scope {
  public:
   explicit cuda_device_scope(int ordinal) {
     check_cuda(cudaGetDevice(&previous_), "cudaGetDevice");
-    if (previous_ != ordinal) check_cuda(cudaSetDevice(ordinal), "cudaSetDevice");
+    changed_ = previous_ != ordinal;
+    if (changed_) check_cuda(cudaSetDevice(ordinal), "cudaSetDevice");
   }
-  ~cuda_device_scope() { (void)cudaSetDevice(previous_); }
+  ~cuda_device_scope() {
+    if (changed_) (void)cudaSetDevice(previous_);
+  }
   cuda_device_scope(const cuda_device_scope&) = delete;
   cuda_device_scope& operator=(const cuda_device_scope&) = delete;
 
  private:
   int previous_ = 0;
+  bool changed_ = false;
 };
 
 /// One CUDA device. A light value; its properties are read once, when it is made.

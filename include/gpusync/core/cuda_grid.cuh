@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gpusync/core/cuda_memory.cuh>
+#include <gpusync/core/roll_call.hpp>
 
 namespace gpusync {
 
@@ -13,6 +14,10 @@ struct cuda_grid {
   static constexpr uint32_t polls_per_look = 32;
   /// Threads that execute together.
   static constexpr uint32_t warp_size = 32;
+  /// Whether "the block" means all threads of a block, and not some of its warps.
+  static constexpr bool whole_block = true;
+  /// Whether a launch may come upon a phase that was given up: then barriers look for one.
+  static constexpr bool may_lose_phases = true;
 
   /// The grid of the calling thread.
   static __device__ __forceinline__ cuda_grid current() { return {}; }
@@ -35,11 +40,16 @@ struct cuda_grid {
   /// Once, before the first sync_block_telling() of a barrier; returns what to give it. Not 0.
   __device__ __forceinline__ uint32_t prepare_telling() const {
     __shared__ uint32_t told;
+    __syncthreads();  // others may still be reading what another barrier's wait has left there
     if (thread() == 0) told = 0;
     __syncthreads();
     // As a number, so that the address need not be found anew behind every barrier.
     return pinned(static_cast<uint32_t>(__cvta_generic_to_shared(&told)) + 1);
   }
+
+  /// Before a wait that may call tell_block(), if no block barrier stands between it and an earlier wait: all threads
+  /// have read what that one left in the word.
+  __device__ __forceinline__ void separate_telling() const { __syncthreads(); }
 
   /// A thread that gives up calls it; then the block's next sync_block_telling() returns true.
   __device__ __forceinline__ void tell_block(uint32_t place) const {
@@ -94,8 +104,29 @@ struct cuda_grid {
     return cycles;
   }
 
-  /// For a block that calls a barrier of which it is no member: traps, so that the launch fails.
-  __device__ __forceinline__ void refuse_outsider(uint32_t) const { __trap(); }
+  /// For a call that breaks a barrier's contract: leaves the reason where the host finds it, and ends the launch. The
+  /// CUDA context is lost with it. `report`: of the barrier's storage; may be null.
+  __device__ __noinline__ void fail(timeout_report* report, misuse reason, uint32_t detail) const {
+    if (report != nullptr) {
+      volatile timeout_report* const words = report;
+      words->culprit = block();
+      words->detail = detail;
+      __threadfence_system();
+      words->reason = reason;
+      __threadfence_system();
+    }
+    __trap();
+  }
+
+  /// `values[index]`, for arrays among a kernel's parameters: an index that is known at run time only would put the
+  /// array into local memory.
+  template <uint32_t Count>
+  __device__ __forceinline__ uint32_t pick(const uint32_t (&values)[Count], uint32_t index) const {
+    uint32_t value = values[0];
+#pragma unroll
+    for (uint32_t i = 1; i < Count; ++i) value = index == i ? values[i] : value;
+    return value;
+  }
 
   /// Nanoseconds of the device's global timer (32 ns ticks on H200, 1 us on some others).
   __device__ __forceinline__ uint64_t now() const {

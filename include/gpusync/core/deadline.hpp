@@ -24,19 +24,40 @@ class timeout {
   GPUSYNC_HD constexpr uint64_t nanoseconds() const { return nanoseconds_; }
 
  private:
+  static constexpr uint64_t longest = ~uint64_t{0};
+
+  GPUSYNC_HD static constexpr uint64_t divisor(uint64_t a, uint64_t b) { return b == 0 ? a : divisor(b, a % b); }
+
+  /// a * b / c, rounded down; the longest span if it is longer than that.
+  GPUSYNC_HD static constexpr uint64_t scaled(uint64_t a, uint64_t b, uint64_t c) {
+    const uint64_t whole = a / c, rest = a % c;
+    if (whole != 0 && b > longest / whole) return longest;
+    uint64_t part = 0, left = 0;  // rest * b / c, a bit of b after the other, with what is left over
+    for (int bit = 63; bit >= 0; --bit) {
+      if (part > longest / 2) return longest;
+      part *= 2;
+      part += left >= c - left ? 1 : 0;
+      left = left >= c - left ? left - (c - left) : 2 * left;
+      if ((b >> bit & 1) == 0) continue;
+      part += left >= c - rest ? 1 : 0;
+      left = left >= c - rest ? left - (c - rest) : left + rest;
+    }
+    return part > longest - whole * b ? longest : whole * b + part;
+  }
+
   /// `count`, not negative, of units of Period::num / Period::den seconds; the longest span if it is longer than that.
   template <class Period, class Rep>
   GPUSYNC_HD static constexpr uint64_t to_nanoseconds(Rep count) {
     constexpr uint64_t billion = 1000000000;
-    constexpr uint64_t longest = ~uint64_t{0};
     if constexpr (static_cast<Rep>(0.5) != Rep{}) {  // fractions: a floating type
       const double nanoseconds = static_cast<double>(count) * Period::num * (1e9 / Period::den);
       return nanoseconds < 1.8e19 ? static_cast<uint64_t>(nanoseconds) : longest;
-    } else if constexpr (static_cast<uint64_t>(Period::den) > billion) {
-      return static_cast<uint64_t>(count) / (Period::den / billion) * Period::num;
     } else {
-      constexpr uint64_t factor = Period::num * (billion / Period::den);
-      return static_cast<uint64_t>(count) > longest / factor ? longest : static_cast<uint64_t>(count) * factor;
+      constexpr uint64_t per_second = divisor(billion, Period::den);
+      constexpr uint64_t in_step = divisor(Period::num, Period::den / per_second);
+      constexpr uint64_t num = Period::num / in_step, den = Period::den / per_second / in_step;
+      if (num > longest / (billion / per_second)) return count == 0 ? 0 : longest;
+      return scaled(static_cast<uint64_t>(count), num * (billion / per_second), den);
     }
   }
 
@@ -78,7 +99,8 @@ class deadline {
       begun_ = true;
       begin_ = now;
     }
-    return now - begin_ >= span_;
+    // A clock may step back, as those of different processors do: then no time has passed.
+    return (now > begin_ ? now - begin_ : 0) >= span_;
   }
 
  private:

@@ -47,6 +47,12 @@ class broken_barrier : public error {
   using error::error;
 };
 
+/// A storage that launches on another stream may still be using.
+class storage_in_use : public error {
+ public:
+  using error::error;
+};
+
 /// A call of a runtime (CUDA, OpenCL, the operating system) failed.
 class runtime_failure : public error {
  public:

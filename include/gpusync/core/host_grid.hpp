@@ -3,11 +3,11 @@
 
 #include <atomic>
 #include <chrono>
-#include <string>
 #include <thread>
 
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/host_memory.hpp>
+#include <gpusync/core/roll_call.hpp>
 
 namespace gpusync {
 
@@ -79,6 +79,8 @@ class host_grid {
   static constexpr uint32_t polls_per_look = 1;
   /// Threads that execute together: here, each is on its own.
   static constexpr uint32_t warp_size = 1;
+  static constexpr bool whole_block = true;
+  static constexpr bool may_lose_phases = true;
 
   /// The grid of the calling thread. Precondition: called within a kernel that gpusync::launch started.
   static host_grid current() { return host_grid(host_detail::this_place); }
@@ -93,6 +95,7 @@ class host_grid {
 
   /// See cuda_grid: here a voting barrier does it, for which nothing need be prepared.
   uint32_t prepare_telling() const { return 1; }
+  void separate_telling() const {}
   void tell_block(uint32_t) const {}
   bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
 
@@ -103,10 +106,14 @@ class host_grid {
   /// For multiprocessors, whose polls cost others time; nothing here.
   void delay(uint32_t) const {}
 
-  /// For a block that calls a barrier of `members` blocks of which it is none: the launch throws.
-  [[noreturn]] void refuse_outsider(uint32_t members) const {
-    throw invalid_argument("Block " + std::to_string(block()) + " called a barrier of " + std::to_string(members) +
-                           " blocks that does not join it.");
+  /// For a call that breaks a barrier's contract: the launch throws.
+  [[noreturn]] void fail(timeout_report*, misuse reason, uint32_t detail) const {
+    throw_misuse(reason, block(), detail);
+  }
+
+  template <uint32_t Count>
+  uint32_t pick(const uint32_t (&values)[Count], uint32_t index) const {
+    return values[index];
   }
 
   /// Nanoseconds of the steady clock.

@@ -1,6 +1,7 @@
 // What the host is told about a wait that timed out.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include <gpusync/core/roll_call.hpp>
@@ -11,7 +12,11 @@ namespace gpusync {
 struct missing_block {
   uint32_t block;  ///< its rank in the grid
   uint32_t phase;  ///< the barrier call that was waited in, counted from 0 at the start of the launch
+  /// Whether it has been seen in this launch: it has passed a phase, or has called enter(). A block that has not may be
+  /// late, may have been waiting for a place on the device, or may never have been started.
+  bool started = false;
 
+  /// Whether both name the same block and phase.
   friend bool operator==(const missing_block& a, const missing_block& b) {
     return a.block == b.block && a.phase == b.phase;
   }
@@ -22,8 +27,39 @@ inline std::vector<missing_block> missing_blocks(const timeout_report& report) {
   std::vector<missing_block> list;
   if (__atomic_load_n(&report.written, __ATOMIC_ACQUIRE) != timeout_report::timed_out) return list;
   list.reserve(report.missing_count);
-  for (uint32_t i = 0; i < report.missing_count; ++i) list.push_back({report.missing()[i], report.phase});
+  for (uint32_t i = 0; i < report.missing_count; ++i) {
+    const uint32_t entry = report.missing()[i];
+    list.push_back({entry & ~timeout_report::started, report.phase, (entry & timeout_report::started) != 0});
+  }
   return list;
+}
+
+/// What a report says, in a sentence or two; empty if nothing happened. May be called while the kernel runs, and after
+/// the CUDA context has been lost.
+inline std::string report_in_words(const timeout_report& report) {
+  const uint32_t written = __atomic_load_n(&report.written, __ATOMIC_ACQUIRE);
+  std::string words;
+  if (written == timeout_report::abandoned) {
+    words =
+        "A launch on this barrier ended in the middle of a phase, because one of its blocks threw. Call reset() on its "
+        "storage first.";
+  } else if (written == timeout_report::timed_out) {
+    const std::vector<missing_block> missing = missing_blocks(report);
+    words = "A wait on this barrier timed out in phase " + std::to_string(report.phase) + " of an earlier launch";
+    for (size_t i = 0; i < missing.size() && i < 4; ++i) {
+      words += (i == 0 ? ", missing block " : ", ") + std::to_string(missing[i].block);
+      if (!missing[i].started) words += " (not seen in that launch)";
+    }
+    if (missing.size() > 4) words += " and " + std::to_string(missing.size() - 4) + " more";
+    words += ", so its count is in the middle of a phase. Call reset() on its storage first.";
+  }
+  const auto reason = static_cast<misuse>(
+      __atomic_load_n(reinterpret_cast<const uint32_t*>(&report.reason), __ATOMIC_ACQUIRE));
+  if (reason != misuse::none) {
+    if (!words.empty()) words += " ";
+    words += misuse_in_words(reason, report.culprit, report.detail);
+  }
+  return words;
 }
 
 }  // namespace gpusync

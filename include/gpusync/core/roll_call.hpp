@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gpusync/core/config.hpp>
+#include <gpusync/core/misuse.hpp>
 #include <gpusync/core/ordering.hpp>
 
 namespace gpusync {
@@ -12,9 +13,13 @@ struct timeout_report {
   uint32_t written;  ///< 0: nothing happened; timed_out: the rest is complete; abandoned: a launch ended in a phase
   uint32_t phase;    ///< the barrier call that was waited in, counted from 0 at the start of the launch
   uint32_t missing_count;  ///< entries of the list
+  misuse reason;           ///< why the kernel was ended, if it was
+  uint32_t culprit;        ///< the block that did it
+  uint32_t detail;         ///< see misuse
 
-  static constexpr uint32_t timed_out = 1;  ///< for `written`
-  static constexpr uint32_t abandoned = 2;  ///< for `written`
+  static constexpr uint32_t timed_out = 1;     ///< for `written`
+  static constexpr uint32_t abandoned = 2;     ///< for `written`
+  static constexpr uint32_t started = 1u << 31;  ///< in an entry of the list, beside the block: it has come to its kernel
 
   GPUSYNC_HD uint32_t* missing() { return reinterpret_cast<uint32_t*>(this + 1); }
   GPUSYNC_HD const uint32_t* missing() const { return reinterpret_cast<const uint32_t*>(this + 1); }
@@ -27,14 +32,15 @@ struct timeout_report {
 /// One word per member of a barrier, stored when its wait turns out long (or when it arrives and goes on to work of its
 /// own), and the report.
 ///
-/// Cost: none for waits that are soon over. Storage: 4 bytes per block and 4 more.
+/// Cost: none for waits that are soon over. Storage: 8 bytes per block and 4 more.
 ///
 /// A member's word keeps the stamp of a phase (see the algorithms' stamp()). Stamps come back after 2^15 phases or
 /// more, so a block that waited long in an earlier launch on the same storage, and never arrives in this one, is
 /// overlooked if exactly that many phases lie between.
 struct roll_call {
-  uint32_t* claimed = nullptr;  ///< 0 until the first block that times out sets it
+  uint32_t* claimed = nullptr;  ///< 0 until the first block that times out sets it: since then a phase is lost
   uint32_t* arrived = nullptr;  ///< by place: the stamp of the last arrival that was noted
+  uint32_t* entered = nullptr;  ///< by place: the stamp of the first phase of the last launch that the block entered
   timeout_report* report = nullptr;
 
   /// Notes that the member at `place` has arrived in the phase stamped `stamp` (never 0).
@@ -44,10 +50,28 @@ struct roll_call {
     Grid::memory::template store<memory_order::relaxed, scope::device>(grid.rarely_used(arrived) + place, stamp);
   }
 
+  /// Notes that the member at `place` has entered a launch whose first phase has this stamp.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD void mark_entry(Grid grid, uint32_t place, uint32_t stamp) const {
+    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.rarely_used(entered) + place, stamp);
+  }
+
+  /// Whether a phase has been given up since the storage was reset.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD uint32_t lost(Grid grid) const {
+    return Grid::memory::template load<memory_order::relaxed, scope::device>(grid.rarely_used(claimed));
+  }
+
   /// Called by every thread of a block whose wait timed out in the phase stamped `stamp`, the launch's `phase`-th: the
   /// first thread of the launch that comes here writes the report. A member that has gone on to the next phase, stamped
   /// `next_stamp`, is not missing: the last one came while the report was written. Nobody can be further, for the
-  /// reporter has not arrived there. Members: which blocks take part, see grid/members.hpp. Effects on others: none.
+  /// reporter has not arrived there. Members: which blocks take part, see grid/members.hpp.
+  ///
+  /// Of each missing block the report says whether it has been seen in this launch. In any phase but the first it has,
+  /// for the phase before could not end without it; in the first it has if it called enter().
+  /// Effects on others: from now on the phase counts as lost, see lost().
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid, class Members>
   GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,
@@ -59,7 +83,10 @@ struct roll_call {
       if (!who.takes_part(grid, place)) continue;
       const uint32_t last = memory::template load<memory_order::relaxed, scope::device>(arrived + place);
       if (last != stamp && last != next_stamp) {
-        memory::template store<memory_order::relaxed, scope::system>(report->missing() + count, who.block_at(place));
+        const bool here =
+            phase != 0 || memory::template load<memory_order::relaxed, scope::device>(entered + place) == stamp;
+        memory::template store<memory_order::relaxed, scope::system>(
+            report->missing() + count, who.block_at(place) | (here ? +timeout_report::started : 0u));
         ++count;
       }
     }

@@ -23,7 +23,7 @@ GPUSYNC_HD GPUSYNC_COLD inline long_wait<Done, Deadline> wait_long(Grid grid, co
   using memory = typename Grid::memory;
   watching.note(grid);
   for (bool late = false; !late;) {
-    late = watching.late(grid);
+    late = watching.late(grid) || watching.hopeless(grid);
     GPUSYNC_NOT_UNROLLED
     for (uint32_t polls = late ? 1 : Grid::polls_per_look; polls != 0; --polls) {
       grid.pause();

@@ -32,6 +32,19 @@ class watch {
     return false;
   }
 
+  /// Asked as often: whether a phase has been given up, by this launch or by one before it. Then nobody can complete
+  /// this one, or only this one. A wait without a deadline ends the launch.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD bool hopeless(Grid grid) const {
+    if constexpr (Grid::may_lose_phases) {
+      if (roll_.lost(grid) == 0) return false;
+      if constexpr (!bounded) grid.fail(roll_.report, misuse::lost_phase, 0);
+      return true;
+    }
+    return false;
+  }
+
   /// This thread has given up: prepares the block's being told of it by sync_block_telling().
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>

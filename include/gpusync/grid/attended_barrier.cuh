@@ -1,7 +1,7 @@
 // A grid barrier that one warp of each block attends while the others work.
 #pragma once
 
-#include <gpusync/core/cuda_warp_grid.cuh>
+#include <gpusync/core/cuda_warps_grid.cuh>
 #include <gpusync/grid/barrier.hpp>
 
 namespace gpusync {
@@ -70,7 +70,9 @@ struct attended_workers {
 /// Barrier: a basic_grid_barrier on cuda_grid whose algorithm is written for any Grid (not cg, not cluster-first).
 /// WorkDone, GoOn, NextPhase: the named barriers, 1 to 15; the third is used only if there are warps that only arrive.
 template <class Barrier, int WorkDone = 1, int GoOn = 2, int NextPhase = 3>
-class attended_barrier {
+class attended_barrier : public detail::passed_by_reference<attended_barrier<Barrier, WorkDone, GoOn, NextPhase>> {
+  using attendant_view = cuda_warps_grid<no_named_barrier>;
+
   static_assert(WorkDone > 0 && WorkDone < 16 && GoOn > 0 && GoOn < 16 && NextPhase > 0 && NextPhase < 16 &&
                     WorkDone != GoOn && WorkDone != NextPhase && GoOn != NextPhase,
                 "three different named barriers from 1 to 15");
@@ -80,13 +82,13 @@ class attended_barrier {
  public:
   static constexpr uint32_t attendant_threads = 32;
 
-  /// `barrier`: not used yet in this launch. `workers`: threads of the block that work, a multiple of 32, all of which
+  /// `barrier`: not used yet in this launch, and not used beside this. `workers`: threads of the block that work, a multiple of 32, all of which
   /// arrive and wait.
-  __device__ __forceinline__ attended_barrier(const Barrier& barrier, uint32_t workers)
+  __device__ __forceinline__ attended_barrier(Barrier& barrier, uint32_t workers)
       : attended_barrier(barrier, attended_workers{workers}, false) {}
 
   /// The same with workers of different roles.
-  __device__ __forceinline__ attended_barrier(const Barrier& barrier, const attended_workers& workers)
+  __device__ __forceinline__ attended_barrier(Barrier& barrier, const attended_workers& workers)
       : attended_barrier(barrier, workers, workers.only_wait != 0 || workers.both == 0) {}
 
   /// The attendant, once per phase: arrives for the block when its workers have, waits for the others, and lets the
@@ -102,7 +104,7 @@ class attended_barrier {
   __device__ __forceinline__ wait_status attend_for(timeout span) {
     take_work();
     const wait_status status = attending_.sync_for(span);
-    if (cuda_warp_grid::current().thread() == 0) verdict(phase_) = status;
+    if (attendant_view().thread() == 0) verdict(phase_) = status;
     __syncwarp();
     if (status == wait_status::completed) {
       let_on();
@@ -150,8 +152,8 @@ class attended_barrier {
   }
 
  private:
-  __device__ __forceinline__ attended_barrier(const Barrier& barrier, const attended_workers& workers, bool meets)
-      : attending_(barrier.template on<cuda_warp_grid>()),
+  __device__ __forceinline__ attended_barrier(Barrier& barrier, const attended_workers& workers, bool meets)
+      : attending_(barrier.on(attendant_view())),
         arriving_(workers.both + workers.only_arrive + attendant_threads),
         waiting_(workers.both + workers.only_wait + attendant_threads),
         only_arriving_(workers.only_arrive),
@@ -186,7 +188,7 @@ class attended_barrier {
     return verdicts[phase % 2];
   }
 
-  basic_grid_barrier<typename Barrier::algorithm, cuda_warp_grid, typename Barrier::members> attending_;
+  basic_grid_barrier<typename Barrier::algorithm, attendant_view, typename Barrier::members> attending_;
   uint32_t arriving_;       ///< threads that come to WorkDone, the attendant's among them
   uint32_t waiting_;        ///< those that come to GoOn
   uint32_t only_arriving_;  ///< those that come to NextPhase, without the attendant's

@@ -1,15 +1,13 @@
 // The front door to the grid barriers: what a kernel holds in its hand.
 #pragma once
 
+#include <gpusync/core/handle.hpp>
 #include <gpusync/core/watch.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync {
 
 namespace detail {
-/// False, and only known to be so once T is: for static_asserts in templates.
-template <class T>
-inline constexpr bool always_false = false;
 
 /// Whether an algorithm has a form of its own for a block that waits as soon as it has arrived.
 template <class Algorithm, class = void>
@@ -20,31 +18,86 @@ template <class Algorithm>
 struct has_fused_form<Algorithm, decltype(void(Algorithm::has_fused_form))> {
   static constexpr bool value = Algorithm::has_fused_form;
 };
+
+/// What an algorithm is given with every kernel besides its words: its `places`, or nothing.
+struct no_places {};
+template <class Algorithm, class = void>
+struct places_of {
+  static constexpr bool has = false;
+  using type = no_places;
+  static type in(uint32_t*) { return {}; }
+};
+template <class Algorithm>
+struct places_of<Algorithm, decltype(void(sizeof(typename Algorithm::places)))> {
+  static constexpr bool has = true;
+  using type = typename Algorithm::places;
+  static type in(uint32_t* words) { return Algorithm::places_in(words); }
+};
+
+/// Where a barrier's grid comes from: a block finds its own when it asks; a view of some of its warps is kept.
+template <class Grid, bool WholeBlock = Grid::whole_block>
+class grid_source {
+ public:
+  GPUSYNC_TEXT Grid operator()() const { return Grid::current(); }
+};
+template <class Grid>
+class grid_source<Grid, false> {
+ public:
+  GPUSYNC_HD explicit grid_source(Grid view) : view_(view) {}
+  GPUSYNC_HD Grid operator()() const { return view_; }
+
+ private:
+  Grid view_;
+};
+
 }  // namespace detail
 
-/// A barrier that joins blocks of one running grid. A small value: pass it to the kernel by value; it stays valid as
-/// long as the storage that made it.
+/// A barrier that joins blocks of one running grid. The parameter of a kernel, by value; whatever the kernel calls takes
+/// it by reference (`grid_barrier& barrier`), for it cannot be copied. It stays valid as long as the storage that made
+/// it.
 ///
 /// All threads of a block call each function together, and all members pass through the same sequence of phases.
 /// Between arrive() and wait() a block may do work of its own that needs nothing from the other blocks.
-/// A block that is not a member must not call it: on the host, launch() throws invalid_argument then; on a GPU the
-/// kernel traps, so that the launch fails (and with it the CUDA context) instead of corrupting the barrier. The number
-/// of members may differ from launch to launch, up to the storage's capacity. One storage serves one running kernel at
-/// a time; kernels that follow each other in a stream share it freely.
+///
+/// The number of members may differ from launch to launch, up to the storage's capacity. One storage serves one running
+/// kernel at a time, through one handle; kernels that follow each other in a stream share it freely.
+///
+/// What breaks the contract and can be seen ends the launch instead of corrupting the barrier (see misuse): a call by a
+/// block that is no member, a second arrival before the wait for the first, a token waited for twice, a wait without a
+/// deadline after a phase was given up. On the host the launch throws; on a GPU it fails, and the CUDA context with it,
+/// and the storage has the reason (storage.report()).
 ///
 /// Algorithm: one of namespace grid, e.g. grid::lock_based<>. Grid: cuda_grid or host_grid. Members: whole_grid,
 /// block_range (a part of the grid) or dropping_blocks (blocks may leave early).
 template <class Algorithm, class Grid, class Members = whole_grid>
-class basic_grid_barrier {
+class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier<Algorithm, Grid, Members>> {
  public:
   using algorithm = Algorithm;
   using members = Members;
 
-  /// Proof of arrival in one phase; to be given to wait() or wait_for() once, by the same thread.
-  class arrival_token {
+  /// What a storage gives to a barrier; the same for all threads of all blocks.
+  struct argument {
+    detail::handle_header header;
+    typename detail::places_of<Algorithm>::type places;
+    uint32_t* words;
+    roll_call roll;
+    uint32_t capacity;  ///< the most members
+  };
+
+  /// Proof of arrival in one phase; to be given to wait() or wait_for() once, by the same thread, before the block
+  /// arrives again. Dropped, it leaves an arrival that nobody waits for: the block's next call ends the launch.
+  class [[nodiscard]] arrival_token {
    public:
-    arrival_token(arrival_token&&) noexcept = default;
-    arrival_token& operator=(arrival_token&&) noexcept = default;
+    GPUSYNC_HD arrival_token(arrival_token&& other) noexcept
+        : value_(static_cast<typename Algorithm::token&&>(other.value_)),
+          phase_(other.phase_),
+          first_(other.first_),
+          lost_(other.lost_),
+          spent_(other.spent_) {
+      other.spent_ = true;
+    }
+    arrival_token(const arrival_token&) = delete;
+    arrival_token& operator=(const arrival_token&) = delete;
 
    private:
     friend class basic_grid_barrier;
@@ -52,175 +105,373 @@ class basic_grid_barrier {
         : value_(static_cast<typename Algorithm::token&&>(value)), phase_(phase) {}
     typename Algorithm::token value_;
     uint32_t phase_;
+    bool first_ = false;  ///< of the phases since the block joined: the wait looks whether a phase was lost before
+    uint32_t lost_ = 0;   ///< what it looks at
+    bool spent_ = false;  ///< waited for, or moved from
   };
 
   /// Use the storage's barrier() instead.
-  GPUSYNC_HD basic_grid_barrier(uint32_t* words, roll_call roll, uint32_t capacity, Members who = Members())
-      : words_(words), roll_(roll), capacity_(capacity), who_(who) {}
+  GPUSYNC_HD explicit basic_grid_barrier(const argument& given, Members who = Members()) : given_(given), who_(who) {}
+  /// A view of some warps: use on().
+  GPUSYNC_HD basic_grid_barrier(const argument& given, Members who, Grid view)
+      : given_(given), who_(who), grid_(view) {}
+  /// For launches on host threads: what one thread of `original`'s kernel gets.
+  GPUSYNC_HD basic_grid_barrier(detail::for_one_thread, const basic_grid_barrier& original)
+      : given_(original.given_), who_(original.who_) {}
 
   /// The most members that the storage behind this barrier serves.
-  GPUSYNC_HD uint32_t capacity() const { return capacity_; }
+  GPUSYNC_HD uint32_t capacity() const { return given_.capacity; }
   /// The report of the storage behind this barrier, readable by the host.
-  GPUSYNC_HD const timeout_report* report() const { return roll_.report; }
+  GPUSYNC_HD const timeout_report* report() const { return given_.roll.report; }
   /// Which blocks it joins.
   GPUSYNC_HD const Members& who() const { return who_; }
-  /// A barrier on the same storage for another view of the calling threads, such as one warp that acts for its block
-  /// (cuda_warp_grid). Call it before the first phase, and use only one of the two in a launch.
+  /// What the storage gave, for handles that have a barrier in them.
+  GPUSYNC_HD const argument& given() const { return given_; }
+  /// How a launch finds the storage.
+  GPUSYNC_HD const detail::handle_header& header() const { return given_.header; }
+
+  /// The same barrier for another view of the calling threads: some warps that act for their block (cuda_warps_grid).
+  /// Before the first phase; from then on the view is used, and this barrier not, or the launch ends.
+  GPUSYNC_TEMPLATE_TEXT
   template <class OtherGrid>
-  GPUSYNC_HD basic_grid_barrier<Algorithm, OtherGrid, Members> on() const {
-    return {words_, roll_, capacity_, who_};
+  GPUSYNC_HD basic_grid_barrier<Algorithm, OtherGrid, Members> on(OtherGrid view) {
+    if (standing_ != standing::fresh) view.fail(given_.roll.report, misuse::lent, 0);
+    if (!view.valid()) view.fail(given_.roll.report, misuse::bad_view, view.threads());
+    standing_ = standing::lent;
+    return {given_, who_, view};
   }
 
-#if !defined(__CUDACC_RTC__)
-  /// Host: says that a launch ended in the middle of a phase, so that the storage must be reset before the next one.
-  void abandon() const {
-    __atomic_store_n(&roll_.report->written, +timeout_report::abandoned, __ATOMIC_RELEASE);
-  }
-#endif
-
-  /// Does now what the block's first arrival would do: finds the block's part in the barrier and the phase that it is
-  /// in. Need not be called. Before a loop of phases it keeps this out of the loop's code, which is worth a few
-  /// registers and instructions. Not between arrive() and wait().
+  /// Does now what the block's first arrival would do, finds the block's part in the barrier and the phase that it is
+  /// in, and says that the block is here: a report of a time-out in the first phase tells it from one that was never
+  /// seen. Need not be called. Before a loop of phases it keeps this out of the loop's code, which is worth a few
+  /// registers and instructions; it takes some 0.3 us longer than to leave it to the first arrival. Not between
+  /// arrive() and wait(). After a phase was given up it ends the launch, as a wait without a deadline does.
   GPUSYNC_TEXT void enter() {
-    state_ = joined(words_, who_.of(Grid::current()));
-    joined_ = true;
+    Grid grid = grid_();
+    const membership_of_phase found = join(grid, given_, who_, standing_, state_);
+    state_ = found.state;
+    if constexpr (watches_loss) {
+      note_entry(grid);
+      if (found.lost != 0) refuse(grid, given_.roll.report, standing::lost, 0);
+    }
+    standing_ = standing::joined;
   }
 
-  /// Says that this block has come to the end of its phase; does not wait for the others.
+  /// The same for kernels whose waits carry deadlines. timed_out: a phase has been given up, by an earlier launch most
+  /// likely; leave the kernel, as after sync_for().
+  GPUSYNC_TEXT wait_status try_enter() {
+    require_bounded();
+    Grid grid = grid_();
+    const membership_of_phase found = join(grid, given_, who_, standing_, state_);
+    state_ = found.state;
+    standing_ = standing::joined;
+    if constexpr (watches_loss) {
+      note_entry(grid);
+      return settled<deadline>(grid, given_, standing_, found.lost);
+    }
+    return wait_status::completed;
+  }
+
+  /// Says that this block has come to the end of its phase; does not wait for the others. The block owes the wait for
+  /// the token before it arrives again, and may owe it to the others besides (Algorithm::waiting_forwards).
   GPUSYNC_TEXT arrival_token arrive() {
-    Grid grid = Grid::current();
-    arrival_token token = arrive_unnoted(grid);
+    Grid grid = grid_();
+    bool first = false;
+    uint32_t lost = 0;
+    if (standing_ != standing::joined) {
+      const membership_of_phase found = join(grid, given_, who_, standing_, state_);
+      state_ = found.state;
+      lost = found.lost;
+      first = true;
+      if constexpr (watches_loss) {
+        if (found.how == standing::lost) {
+          standing_ = standing::lost;
+          arrival_token none(typename Algorithm::token{}, phase_);
+          none.first_ = true;
+          return none;
+        }
+      }
+    }
+    arrival_token token(Algorithm::arrive(grid, given_.words, state_), phase_++);
+    token.first_ = first;
+    token.lost_ = lost;
+    standing_ = standing::waiting;
     if constexpr (Algorithm::bounded) {
       // The block may stay away from wait() for long: only this note tells it from a missing one.
-      if (grid.thread() == 0) roll_.mark(grid, who_.place(grid), Algorithm::stamp(token.value_));
+      if (grid.thread() == 0) given_.roll.mark(grid, who_.place(grid), Algorithm::stamp(token.value_));
     }
     return token;
   }
 
   /// Waits until every member has arrived in the token's phase.
-  GPUSYNC_TEXT void wait(arrival_token&& token) {
-    (void)wait_until_passed<false>(token, no_deadline{});
-  }
+  GPUSYNC_TEXT void wait(arrival_token&& token) { (void)wait_split(token, no_deadline{}); }
 
   /// arrive() and wait().
-  GPUSYNC_TEXT void sync() {
-    arrival_token token = arrive_to_wait(Grid::current());
-    (void)wait_until_passed<true>(token, no_deadline{});
-  }
+  GPUSYNC_TEXT void sync() { (void)sync_within(no_deadline{}); }
 
   /// As wait(), but gives up `span` after the first few polls have failed, which on a GPU is some ten microseconds
-  /// after the call. All threads of a block get the same answer.
+  /// after the call; and at once where a phase has been given up before, by this launch or by an earlier one. All
+  /// threads of a block get the same answer.
   ///
-  /// After timed_out the phase is lost and the barrier unusable until its storage is reset: leave the kernel. The host
-  /// finds the missing blocks in the storage. The first block to give up names them; a block that arrives in the last
-  /// few microseconds before that may be named too.
-  /// Cost: that of wait() and one read of shared memory (a word of static shared memory per block).
+  /// After timed_out the phase is lost and the barrier unusable until its storage is reset: leave the kernel. Another
+  /// block may still pass this phase, if the last arrivals come at that very moment, but no block passes a later one:
+  /// waits with a deadline answer timed_out, and one without ends the launch. The host finds the missing blocks in the
+  /// storage. The first block to give up names them; a block that arrives in the last few microseconds before that may
+  /// be named too.
+  /// Cost: that of wait(), one read of shared memory (a word of static shared memory per block), and a block barrier.
   GPUSYNC_TEXT wait_status wait_for(arrival_token&& token, timeout span) {
-    return wait_bounded<false>(token, span);
+    require_bounded();
+    return wait_split(token, deadline(span));
   }
 
-  /// arrive() and wait_for().
+  /// arrive() and wait_for(). Cost: that of sync() and one read of shared memory.
   GPUSYNC_TEXT wait_status sync_for(timeout span) {
-    arrival_token token = arrive_to_wait(Grid::current());
-    return wait_bounded<true>(token, span);
+    require_bounded();
+    return sync_within(deadline(span));
   }
 
   /// Arrives in this phase, and takes part in none after it: the block may leave the kernel or go on without the
   /// barrier, which it must not call again. Waits only where the algorithm needs every member's help to end the phase
   /// (Algorithm::waiting_forwards). Members: dropping_blocks.
-  GPUSYNC_TEXT void arrive_and_drop() {
-    static_assert(Members::may_drop, "only a barrier made by dropping_barrier() can be left early");
-    static_assert(grid::is_safe<Algorithm>::value, "as published in 2010, its number of members is fixed");
-    static_assert(Algorithm::order != ordering::none, "nothing would order the news of the drop before the arrival");
-    Grid grid = Grid::current();
-    if (grid.thread() == 0) who_.drop(grid, phase_);
-    arrival_token token = arrive_unnoted(grid);
-    if constexpr (Algorithm::waiting_forwards) wait(static_cast<arrival_token&&>(token));
+  GPUSYNC_TEXT void arrive_and_drop() { (void)drop_within(no_deadline{}); }
+
+  /// As arrive_and_drop(), with a deadline for where it waits. timed_out: leave the kernel, as after sync_for().
+  GPUSYNC_TEXT wait_status arrive_and_drop_for(timeout span) {
+    require_bounded();
+    return drop_within(deadline(span));
   }
 
  private:
-  template <class, class>
-  friend class warpwise_grid_barrier;
+  /// How this handle stands to its barrier. One word, for a kernel's compiler does not know what it is at first.
+  enum class standing : uint32_t {
+    joined,   ///< state_ is known, and the block may arrive
+    fresh,    ///< not yet used in this launch, or the members have changed
+    waiting,  ///< the block has arrived and not yet waited
+    lost,     ///< a phase has been given up
+    lent,     ///< a view of some warps is used instead
+    left,     ///< the block has dropped out
+  };
 
-  /// Out of line: it would stand in the middle of every loop of phases, 4 KB of code that are jumped over each time
-  /// (20 ns on H200).
-  GPUSYNC_TEXT GPUSYNC_COLD static typename Algorithm::state joined(uint32_t* words, membership who) {
-    // Its arrivals would be counted as other blocks'.
-    if (who.rank >= who.count) Grid::current().refuse_outsider(who.count);
-    return Algorithm::join(Grid::current(), words, who);
+  static constexpr bool watches_loss = Algorithm::bounded && Grid::may_lose_phases;
+  using state_type = typename Algorithm::state;
+
+  /// What a block finds when it joins.
+  struct membership_of_phase {
+    state_type state;
+    standing how;   ///< joined, or lost before
+    uint32_t lost;  ///< whether a phase was lost before, as far as the calling thread has seen
+  };
+  /// What a first phase leaves behind.
+  struct first_phase {
+    state_type state;
+    Members who;
+    standing how;
+    uint32_t telling;
+    wait_status status;
+  };
+
+  GPUSYNC_HD static constexpr void require_bounded() {
+    static_assert(detail::always_false<Grid> || Algorithm::bounded,
+                  "this algorithm's waits cannot carry a deadline; choose one whose `bounded` is true");
   }
 
-  /// Out of line for the same reason.
-  GPUSYNC_TEXT GPUSYNC_COLD static void report(roll_call roll, const Members& who, uint32_t stamp, uint32_t next,
-                                               uint32_t phase) {
-    roll.report_missing(Grid::current(), who, stamp, next, phase);
+  /// Out of line: one thread, once.
+  GPUSYNC_TEXT GPUSYNC_COLD static void report(Grid grid, roll_call roll, const Members& who, uint32_t stamp,
+                                               uint32_t next, uint32_t phase) {
+    if (grid.thread() == 0) roll.report_missing(grid, who, stamp, next, phase);
   }
 
-  GPUSYNC_TEXT void join(Grid grid) {
-    if (joined_) return;
-    state_ = joined(words_, who_.of(grid));
-    joined_ = true;
+  /// Finds the block's part in the barrier, of a handle that stands so. What it loads need not be there when it returns.
+  GPUSYNC_TEXT static membership_of_phase join(Grid grid, const argument& given, const Members& who, standing how,
+                                               const state_type& known) {
+    if (how == standing::lost) return {known, how, 1};
+    if (how == standing::joined) return {known, how, 0};
+    const membership own = who.of(grid);
+    // An outsider's arrivals would be counted as other blocks'.
+    if (how != standing::fresh || own.rank >= own.count || own.count > given.capacity) {
+      refuse(grid, given.roll.report, how, own.count < given.capacity ? own.count : given.capacity);
+    }
+    membership_of_phase found{{}, standing::joined, 0};
+    if constexpr (watches_loss) found.lost = given.roll.lost(grid);
+    if constexpr (detail::places_of<Algorithm>::has) {
+      // Not out of line: it reads the kernel's parameters where they are.
+      found.state = Algorithm::template look<Members::may_drop>(
+          grid, Algorithm::template place<Members::may_drop>(grid, given.places, own));
+    } else {
+      found.state = joined(grid, given.words, own);
+    }
+    return found;
   }
 
-  /// For a block that may stay away from its wait for long.
-  GPUSYNC_TEXT arrival_token arrive_unnoted(Grid grid) {
-    join(grid);
-    return arrival_token(Algorithm::arrive(grid, words_, state_), phase_++);
+  /// Out of line: some KB of code that every loop of phases would have to jump over.
+  GPUSYNC_TEXT GPUSYNC_COLD static state_type joined(Grid grid, uint32_t* words, membership own) {
+    return Algorithm::join(grid, words, own);
+  }
+
+  /// Out of line for the same reason. Does not return.
+  GPUSYNC_TEXT GPUSYNC_COLD static void refuse(Grid grid, timeout_report* report, standing how, uint32_t members) {
+    grid.fail(report,
+              how == standing::waiting ? misuse::unfinished_arrival
+              : how == standing::lost  ? misuse::lost_phase
+              : how == standing::lent  ? misuse::lent
+              : how == standing::left  ? misuse::left
+                                       : misuse::outsider,
+              members);
+  }
+
+  GPUSYNC_TEXT void note_entry(Grid grid) const {
+    if (grid.thread() != 0) return;
+    given_.roll.mark_entry(grid, who_.place(grid), Algorithm::stamp(Algorithm::upcoming(state_)));
   }
 
   /// For a block that waits at once.
-  GPUSYNC_TEXT arrival_token arrive_to_wait(Grid grid) {
-    join(grid);
+  GPUSYNC_TEXT static typename Algorithm::token arrive_to_wait(Grid grid, uint32_t* words, state_type& state) {
     if constexpr (detail::has_fused_form<Algorithm>::value) {
-      return arrival_token(Algorithm::arrive_fused(grid, words_, state_), phase_++);
+      return Algorithm::arrive_fused(grid, words, state);
     } else {
-      return arrival_token(Algorithm::arrive(grid, words_, state_), phase_++);
+      return Algorithm::arrive(grid, words, state);
     }
   }
 
   GPUSYNC_TEMPLATE_TEXT
-  template <bool JustArrived, class Deadline>
-  GPUSYNC_HD wait_status wait_until_passed(arrival_token& token, Deadline limit) {
-    Grid grid = Grid::current();
-    watch<Deadline> watching(limit, roll_, who_.place(grid), Algorithm::stamp(token.value_), telling_);
-    wait_status status;
-    if constexpr (JustArrived && detail::has_fused_form<Algorithm>::value) {
-      status =
-          Algorithm::wait_fused(grid, words_, state_, static_cast<typename Algorithm::token&&>(token.value_), watching);
-    } else {
-      status = Algorithm::wait(grid, words_, state_, static_cast<typename Algorithm::token&&>(token.value_), watching);
+  template <class Deadline>
+  GPUSYNC_HD wait_status sync_within(Deadline limit) {
+    Grid grid = grid_();
+    if (standing_ == standing::joined) {
+      typename Algorithm::token token = arrive_to_wait(grid, given_.words, state_);
+      return pass<true>(grid, given_, who_, state_, standing_, telling_, static_cast<typename Algorithm::token&&>(token),
+                        phase_++, limit);
     }
-    if constexpr (Members::may_drop) {
-      if (status == wait_status::completed && who_.changed(grid, token.phase_)) joined_ = false;
+    const first_phase done = first_sync(grid, given_, who_, standing_, state_, telling_, phase_++, limit);
+    state_ = done.state;
+    if constexpr (Members::may_drop) who_ = done.who;
+    standing_ = done.how;
+    telling_ = done.telling;
+    return done.status;
+  }
+
+  /// The first phase, or a call that must fail: a copy of the other phases' text, so that what it looks at besides takes
+  /// no register of theirs.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Deadline>
+  GPUSYNC_HD static first_phase first_sync(Grid grid, const argument& given, const Members& who, standing how,
+                                           const state_type& known, uint32_t telling, uint32_t phase, Deadline limit) {
+    const membership_of_phase found = join(grid, given, who, how, known);
+    first_phase done{found.state, who, found.how, telling, wait_status::completed};
+    if (found.how != standing::lost) {
+      typename Algorithm::token token = arrive_to_wait(grid, given.words, done.state);
+      done.status = pass<true>(grid, given, done.who, done.state, done.how, done.telling,
+                               static_cast<typename Algorithm::token&&>(token), phase, limit);
+    }
+    if constexpr (watches_loss) {
+      if (done.status == wait_status::completed) done.status = settled<Deadline>(grid, given, done.how, found.lost);
+    }
+    return done;
+  }
+
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Deadline>
+  GPUSYNC_HD wait_status wait_split(arrival_token& token, Deadline limit) {
+    Grid grid = grid_();
+    if (token.spent_) grid.fail(given_.roll.report, misuse::spent_token, 0);
+    token.spent_ = true;
+    if constexpr (watches_loss) {
+      if (standing_ == standing::lost) return settled<Deadline>(grid, given_, standing_, 1);
+    }
+    standing_ = standing::joined;
+    if constexpr (Deadline::bounded) grid.separate_telling();
+    const wait_status status = pass<false>(grid, given_, who_, state_, standing_, telling_,
+                                           static_cast<typename Algorithm::token&&>(token.value_), token.phase_, limit);
+    if constexpr (watches_loss) {
+      if (token.first_ && status == wait_status::completed) {
+        return settled<Deadline>(grid, given_, standing_, token.lost_);
+      }
     }
     return status;
   }
 
+  /// The end of the first phase, or of a call after one was lost: what has become of a phase that was passed by count.
   GPUSYNC_TEMPLATE_TEXT
-  template <bool JustArrived>
-  GPUSYNC_HD wait_status wait_bounded(arrival_token& token, timeout span) {
-    if constexpr (Algorithm::bounded) {
-      Grid grid = Grid::current();
-      if (telling_ == 0) telling_ = grid.prepare_telling();
-      const uint32_t stamp = Algorithm::stamp(token.value_);
-      const uint32_t next = Algorithm::next_stamp(token.value_);
-      const wait_status status = wait_until_passed<JustArrived>(token, deadline(span));
-      // Every thread calls; the first of the launch reports. To ask here for thread 0 would cost all waits.
-      if (status == wait_status::timed_out) report(roll_, who_, stamp, next, token.phase_);
-      return status;
+  template <class Deadline>
+  GPUSYNC_HD static wait_status settled(Grid grid, const argument& given, standing& how, uint32_t lost) {
+    if constexpr (Deadline::bounded) {
+      // Not all threads need have seen it.
+      if (!grid.sync_block_or(lost != 0)) return wait_status::completed;
+      how = standing::lost;
+      return wait_status::timed_out;
     } else {
-      static_assert(detail::always_false<Grid> || Algorithm::bounded,
-                    "this algorithm's waits cannot carry a deadline; choose one whose `bounded` is true");
+      if (lost != 0) refuse(grid, given.roll.report, standing::lost, 0);
+      return wait_status::completed;
     }
   }
 
-  uint32_t* words_;
-  roll_call roll_;
-  uint32_t capacity_;
+  /// The wait for a phase, the launch's `phase`-th.
+  GPUSYNC_TEMPLATE_TEXT
+  template <bool JustArrived, class Deadline>
+  GPUSYNC_HD static wait_status pass(Grid grid, const argument& given, Members& who, state_type& state, standing& how,
+                                     uint32_t& telling, typename Algorithm::token&& token, uint32_t phase,
+                                     Deadline limit) {
+    [[maybe_unused]] uint32_t stamp = 0, next = 0;
+    if constexpr (Deadline::bounded) {
+      if (telling == 0) telling = grid.prepare_telling();
+      stamp = Algorithm::stamp(token);
+      next = Algorithm::next_stamp(token);
+    }
+    watch<Deadline> watching(limit, given.roll, who.place(grid), Algorithm::stamp(token), telling);
+    wait_status status;
+    if constexpr (JustArrived && detail::has_fused_form<Algorithm>::value) {
+      status = Algorithm::wait_fused(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
+    } else {
+      status = Algorithm::wait(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
+    }
+    if constexpr (Deadline::bounded) {
+      if (status == wait_status::timed_out) {
+        report(grid, given.roll, who, stamp, next, phase);
+        how = standing::lost;
+        return status;
+      }
+    }
+    if constexpr (Members::may_drop) {
+      if (who.changed(grid, phase)) how = standing::fresh;
+    }
+    return wait_status::completed;
+  }
+
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Deadline>
+  GPUSYNC_HD wait_status drop_within(Deadline limit) {
+    static_assert(Members::may_drop, "only a barrier made by dropping_barrier() can be left early");
+    static_assert(grid::is_safe<Algorithm>::value, "as published in 2010, its number of members is fixed");
+    static_assert(Algorithm::order != ordering::none, "nothing would order the news of the drop before the arrival");
+    Grid grid = grid_();
+    const bool first = standing_ != standing::joined;
+    const membership_of_phase found = join(grid, given_, who_, standing_, state_);
+    state_ = found.state;
+    standing_ = found.how;
+    wait_status status = wait_status::completed;
+    if (standing_ == standing::joined) {
+      if (grid.thread() == 0) who_.drop(grid, phase_);
+      typename Algorithm::token token = Algorithm::arrive(grid, given_.words, state_);
+      if constexpr (Algorithm::waiting_forwards) {
+        if constexpr (Deadline::bounded) grid.separate_telling();
+        status = pass<false>(grid, given_, who_, state_, standing_, telling_,
+                             static_cast<typename Algorithm::token&&>(token), phase_, limit);
+      }
+      ++phase_;
+    }
+    if constexpr (watches_loss) {
+      if (first && status == wait_status::completed) status = settled<Deadline>(grid, given_, standing_, found.lost);
+    }
+    standing_ = standing::left;
+    return status;
+  }
+
+  argument given_;
   Members who_;
+  detail::grid_source<Grid> grid_;
   typename Algorithm::state state_{};
   uint32_t phase_ = 0;
-  bool joined_ = false;
+  standing standing_ = standing::fresh;
   uint32_t telling_ = 0;  ///< what the grid needs to tell a block of a timed-out wait; 0: not asked for yet
 };
 

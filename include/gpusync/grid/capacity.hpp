@@ -8,10 +8,11 @@
 
 namespace gpusync::grid {
 
-/// Throws invalid_argument if the algorithm cannot serve `blocks` blocks.
+/// `blocks`, or throws invalid_argument if the algorithm cannot serve that many. To be asked before anything is computed
+/// from the number.
 template <class Algorithm>
-void require_servable(uint32_t blocks) {
-  if (blocks != 0 && blocks <= Algorithm::max_blocks) return;
+uint32_t require_servable(uint64_t blocks) {
+  if (blocks != 0 && blocks <= Algorithm::max_blocks) return static_cast<uint32_t>(blocks);
   throw invalid_argument("A " + std::string(Algorithm::family) + " barrier serves 1 to " +
                          std::to_string(Algorithm::max_blocks) + " blocks, not " + std::to_string(blocks) + ".");
 }

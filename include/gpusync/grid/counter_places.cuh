@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include <gpusync/grid/barrier.hpp>
 #include <gpusync/grid/cuda_lines.cuh>
 #include <gpusync/grid/placed_counters.hpp>
 #include <gpusync/grid/tuning.hpp>
@@ -11,27 +12,28 @@ namespace gpusync::grid {
 
 /// What a storage holds besides its words. Nothing, for most algorithms.
 template <class Algorithm>
-class counter_places {
+class counter_placement {
  public:
-  counter_places() = default;
-  counter_places(const cuda_device&, const barrier_tuning&) {}
-  void put(std::vector<uint32_t>&, const uint32_t*) const {}
+  using places_type = typename gpusync::detail::places_of<Algorithm>::type;
+  counter_placement(const cuda_device&, const barrier_tuning&) {}
+  void put(std::vector<uint32_t>&) const {}
+  places_type places(uint32_t* words) const { return gpusync::detail::places_of<Algorithm>::in(words); }
+  void fit(places_type&, uint32_t, uint32_t) const {}
 };
 
 /// Lines on both sides and the rules to use them by.
 template <ordering Order>
-class counter_places<placed_counters<Order>> {
+class counter_placement<placed_counters<Order>> {
  public:
-  counter_places() = default;
   /// Throws invalid_argument if the table is not valid.
-  counter_places(const cuda_device& device, const barrier_tuning& tuning)
+  counter_placement(const cuda_device& device, const barrier_tuning& tuning)
       : sm_count_(static_cast<uint32_t>(device.sm_count())),
         rules_((tuning.check(), tuning.rules)),
-        lease_(device, counter_table::most_lines) {}
+        lease_(device, counter_places::most_lines) {}
 
-  /// Completes `image`, fresh words that will stand at `words`, with places and rules, and puts the placed lines into
-  /// the same phase. Precondition: no kernel uses them.
-  void put(std::vector<uint32_t>& image, uint32_t* words) const {
+  /// Completes `image`, fresh words, with the rules, and puts the placed lines into the same phase. Precondition: no
+  /// kernel uses them.
+  void put(std::vector<uint32_t>& image) const {
     auto& table = *reinterpret_cast<counter_table*>(image.data());
     table.sm_count = sm_count_;
     table.rules = rules_;
@@ -39,16 +41,38 @@ class counter_places<placed_counters<Order>> {
     const uint32_t start = image.back();  // a counter's first value
     const std::vector<uint32_t> line(line_survey::line_words, start);
     for (uint32_t side = 0; side < 2; ++side) {
-      for (uint32_t i = 0; i < counter_table::most_lines; ++i) {
-        uint32_t* place = lease_.line(side, i);
-        check_cuda(cudaMemcpy(place, line.data(), line.size() * sizeof(uint32_t), cudaMemcpyHostToDevice),
+      for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
+        check_cuda(cudaMemcpy(lease_.stock().line(lease_.number(side, i)), line.data(), line.size() * sizeof(uint32_t),
+                              cudaMemcpyHostToDevice),
                    "cudaMemcpy");
-        table.line[side][i] = place - words;
       }
     }
-    // In words, as the lines: the map is aligned as every allocation is.
-    table.sides = reinterpret_cast<const uint32_t*>(lease_.stock().sides()) - words;
-    table.processors = cuda_lines::processors;
+  }
+
+  /// What barriers are given whose words these are.
+  counter_places places(uint32_t* words) const {
+    counter_places made = placed_counters<Order>::places_in(words);
+    if (lease_.empty()) return made;
+    made.lines = lease_.stock().line(0);
+    for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
+      for (uint32_t side = 0; side < 2; ++side) made.put_line(side, i, lease_.number(side, i));
+    }
+    const std::vector<unsigned char>& sides = lease_.stock().survey().sides();
+    for (uint32_t i = 0; i < counter_places::most_processors; ++i) {
+      const uint32_t bit = i < sides.size() ? sides[i] & 1u : 0u;
+      made.sides[i / 32] = (made.sides[i / 32] & ~(1u << i % 32)) | bit << i % 32;
+    }
+    return made;
+  }
+
+  /// Chooses the plans for a launch.
+  void fit(counter_places& given, uint32_t members, uint32_t threads) const {
+    const auto plan = [&](uint32_t acting) {
+      return grid::fit(packed_plan::of(rules_.choose(members, acting, sm_count_)), members, acting,
+                       cuda_grid::warp_size);
+    };
+    given.plan = plan(threads);
+    if (threads >= cuda_grid::warp_size) given.plan_of_warps = plan(cuda_grid::warp_size);
   }
 
   /// Whether two sides were found.

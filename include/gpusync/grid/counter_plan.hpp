@@ -49,15 +49,51 @@ struct counter_rules {
   }
 };
 
+/// A plan as it travels to a kernel, in one word. Numbers of counters and copies are powers of two.
+struct packed_plan {
+  uint32_t bits = 0;
+
+  static constexpr uint32_t fitted = 1u << 6;  ///< made to fit by the host, for the very launch
+  static constexpr uint32_t first_poll_shift = 8;
+
+  GPUSYNC_HD static constexpr uint32_t log2(uint32_t power) { return power >= 8 ? 3 : power >= 4 ? 2 : power / 2; }
+  GPUSYNC_HD static constexpr packed_plan of(const counter_plan& plan) {
+    return {log2(plan.sub_counters) | log2(plan.copies) << 2 | (plan.sides - 1u) << 4 |
+            static_cast<uint32_t>(plan.second_warp) << 5 | plan.first_poll << first_poll_shift};
+  }
+
+  /// The plan again.
+  GPUSYNC_HD constexpr counter_plan unpacked() const {
+    return {static_cast<uint16_t>(1u << counters_log2()), static_cast<uint16_t>(1u << copies_log2()),
+            static_cast<uint16_t>(1u << sides_log2()), static_cast<uint16_t>(second_warp()), first_poll()};
+  }
+
+  GPUSYNC_HD constexpr uint32_t counters_log2() const { return bits & 3; }
+  GPUSYNC_HD constexpr uint32_t copies_log2() const { return bits >> 2 & 3; }
+  GPUSYNC_HD constexpr uint32_t sides_log2() const { return bits >> 4 & 1; }
+  GPUSYNC_HD constexpr uint32_t second_warp() const { return bits >> 5 & 1; }
+  GPUSYNC_HD constexpr bool is_fitted() const { return (bits & fitted) != 0; }
+  GPUSYNC_HD constexpr uint32_t first_poll() const { return bits >> first_poll_shift; }
+  /// Which of the words of each line is this plan's. Plans with other counters must not share words, for a word takes
+  /// part in a phase only if its plan is in use.
+  GPUSYNC_HD constexpr uint32_t word() const { return bits & 31; }
+};
+
 /// What a grid of `members` blocks of `threads` threads, in warps of `warp_size`, makes of a plan: never more counters
 /// than members, never more lanes than a block has.
-GPUSYNC_HD constexpr counter_plan fit(counter_plan plan, uint32_t members, uint32_t threads, uint32_t warp_size) {
+GPUSYNC_HD constexpr packed_plan fit(packed_plan plan, uint32_t members, uint32_t threads, uint32_t warp_size) {
   const uint32_t lanes = warp_size > 1 && threads > warp_size ? warp_size : threads;
-  while (plan.sub_counters > 1 && (plan.sub_counters > members || plan.sub_counters > lanes)) plan.sub_counters /= 2;
-  while (plan.copies > 1 && uint32_t{plan.sides} * plan.copies > lanes) plan.copies /= 2;
-  if (plan.sides > lanes) plan.sides = 1;
-  if (plan.second_warp != 0 && threads < warp_size + uint32_t{plan.sides} * plan.copies) plan.second_warp = 0;
-  return plan;
+  uint32_t counters = plan.counters_log2(), copies = plan.copies_log2(), sides = plan.sides_log2();
+  while (counters != 0 && (members >> counters == 0 || lanes >> counters == 0)) --counters;
+  while (copies != 0 && lanes >> (sides + copies) == 0) --copies;
+  if (lanes >> sides == 0) sides = 0;
+  const uint32_t second = threads < warp_size + (1u << (sides + copies)) ? 0 : plan.second_warp();
+  return {counters | copies << 2 | sides << 4 | second << 5 | packed_plan::fitted |
+          plan.first_poll() << packed_plan::first_poll_shift};
+}
+GPUSYNC_HD constexpr counter_plan fit(const counter_plan& plan, uint32_t members, uint32_t threads,
+                                      uint32_t warp_size) {
+  return fit(packed_plan::of(plan), members, threads, warp_size).unpacked();
 }
 
 }  // namespace gpusync::grid

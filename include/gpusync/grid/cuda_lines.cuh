@@ -66,19 +66,16 @@ class cuda_lines {
 
   /// Throws cuda_failure if memory is short or the survey cannot run.
   explicit cuda_lines(const cuda_device& device)
-      : device_(device), memory_(device, count * line_bytes), sides_(device, processors), free_(count, true) {
+      : device_(device), memory_(device, count * line_bytes), free_(count, true) {
     const cuda_device_scope scope(device.ordinal());
     cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     stream_.reset(stream);
     survey_ = line_survey(measure_round_trips(), processors, count);
-    const std::vector<unsigned char>& sides = survey_.sides();
-    check_cuda(cudaMemcpy(sides_.address(), sides.data(), sides.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
   }
 
   const line_survey& survey() const { return survey_; }
-  /// For each processor number below `processors`, its side: bytes of device memory.
-  const unsigned char* sides() const { return static_cast<const unsigned char*>(sides_.address()); }
+  /// Processor numbers that a survey knows.
   static constexpr uint32_t processors = 512;
   uint32_t* line(uint32_t index) const {
     return static_cast<uint32_t*>(memory_.address()) + size_t{index} * line_survey::line_words;
@@ -102,6 +99,20 @@ class cuda_lines {
  private:
   static constexpr size_t line_bytes = line_survey::line_words * sizeof(uint32_t);
 
+  /// Queues a kernel on every multiprocessor. What it reports is this launch's own: the runtime's last error, which
+  /// `<<<>>>` leaves its error in, may be an earlier one of the caller's.
+  template <class... Parameters>
+  void start(void (*kernel)(Parameters...), uint32_t threads, size_t shared, const char* what,
+             Parameters... values) const {
+    cudaLaunchConfig_t config{};
+    config.gridDim = static_cast<unsigned>(device_.sm_count());
+    config.blockDim = threads;
+    config.dynamicSmemBytes = shared;
+    config.stream = stream_.get();
+    void* pointers[] = {&values...};
+    check_cuda(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), pointers), what);
+  }
+
   std::vector<float> measure_round_trips() const {
     const size_t entries = size_t{processors} * count;
     const cuda_buffer table(device_, entries * sizeof(float));
@@ -111,9 +122,8 @@ class cuda_lines {
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                "cudaFuncSetAttribute");
     for (int round = 0; round < 2; ++round) {  // the first warms up
-      kernel<<<static_cast<unsigned>(device_.sm_count()), 1, static_cast<size_t>(shared), stream_.get()>>>(
-          line(0), static_cast<float*>(table.address()), count);
-      check_cuda(cudaGetLastError(), "launch of survey_lines");
+      start(kernel, 1, static_cast<size_t>(shared), "launch of survey_lines", line(0),
+            static_cast<float*>(table.address()), uint32_t{count});
     }
     check_cuda(cudaStreamSynchronize(stream_.get()), "survey_lines");
     std::vector<float> round_trips(entries);
@@ -133,9 +143,7 @@ class cuda_lines {
     float best = 1e9f;
     for (int round = 0; round < 3; ++round) {
       check_cuda(cudaEventRecord(begin.get(), stream_.get()), "cudaEventRecord");
-      detail::add_in_turn<>
-          <<<static_cast<unsigned>(device_.sm_count()), 32, 0, stream_.get()>>>(line(a) + spare, line(b) + spare, 256u);
-      check_cuda(cudaGetLastError(), "launch of add_in_turn");
+      start(detail::add_in_turn<>, 32, 0, "launch of add_in_turn", line(a) + spare, line(b) + spare, 256u);
       check_cuda(cudaEventRecord(end.get(), stream_.get()), "cudaEventRecord");
       check_cuda(cudaEventSynchronize(end.get()), "add_in_turn");
       float milliseconds = 0;
@@ -155,7 +163,6 @@ class cuda_lines {
 
   cuda_device device_;
   cuda_buffer memory_;
-  cuda_buffer sides_;
   std::unique_ptr<CUstream_st, detail::destroy_stream> stream_;
   line_survey survey_;
   std::mutex mutex_;
@@ -198,7 +205,9 @@ class cuda_line_lease {
 
   bool empty() const { return lines_.empty(); }
   /// The i-th line of a side.
-  uint32_t* line(uint32_t side, uint32_t i) const { return stock_->line(lines_[side * (lines_.size() / 2) + i]); }
+  uint32_t* line(uint32_t side, uint32_t i) const { return stock_->line(number(side, i)); }
+  /// Its number in the stock.
+  uint32_t number(uint32_t side, uint32_t i) const { return lines_[side * (lines_.size() / 2) + i]; }
   const cuda_lines& stock() const { return *stock_; }
 
  private:

@@ -3,10 +3,12 @@
 
 #include <cstring>
 #include <memory>
+#include <type_traits>
 #include <vector>
 
 #include <gpusync/core/host_grid.hpp>
 #include <gpusync/core/missing_block.hpp>
+#include <gpusync/core/storage_control.hpp>
 #include <gpusync/grid/barrier.hpp>
 #include <gpusync/grid/capacity.hpp>
 #include <gpusync/grid/layout.hpp>
@@ -20,32 +22,38 @@ class host_barrier_storage {
  public:
   /// Throws invalid_argument if the algorithm cannot serve that many blocks. `first_phase` is where the phase counter
   /// starts (modulo its width); only tests of the wrap need another than 0.
-  explicit host_barrier_storage(uint32_t blocks, uint32_t first_phase = 0)
-      : capacity_(blocks), first_phase_(first_phase), layout_(grid::layout::of(Algorithm::words(blocks), blocks)) {
-    grid::require_servable<Algorithm>(blocks);
-    words_ = std::make_unique<line[]>(layout_.total / grid::layout::line_words);
-    report_.resize(timeout_report::bytes(blocks) / sizeof(uint32_t));
+  explicit host_barrier_storage(uint64_t blocks, uint32_t first_phase = 0)
+      : capacity_(grid::require_servable<Algorithm>(blocks)),
+        first_phase_(first_phase),
+        layout_(grid::layout::of(Algorithm::words(capacity_), capacity_)),
+        words_(std::make_unique<line[]>(layout_.total / grid::layout::line_words)),
+        report_(timeout_report::bytes(capacity_) / sizeof(uint32_t)),
+        places_(detail::places_of<Algorithm>::in(words())),
+        control_(std::make_unique<control>(capacity_, report_memory(), words() + layout_.roster)) {
     reset();
   }
 
   /// The barrier to hand to a kernel: all blocks of its grid.
-  basic_grid_barrier<Algorithm, Grid> barrier() { return {words(), roll(), capacity_}; }
+  basic_grid_barrier<Algorithm, Grid> barrier() { return handle<whole_grid>(detail::handle_kind::whole_grid); }
 
   /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
   basic_grid_barrier<Algorithm, Grid, block_range> barrier(block_range part) {
     static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
     grid::require_capacity(part, capacity_);
-    return {words(), roll(), capacity_, part};
+    return handle<block_range>(detail::handle_kind::part, part);
   }
 
   /// A barrier that blocks may leave early (arrive_and_drop).
   basic_grid_barrier<Algorithm, Grid, dropping_blocks> dropping_barrier() {
     static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
-    return {words(), roll(), capacity_, dropping_blocks(words() + layout_.roster, capacity_)};
+    return handle<dropping_blocks>(detail::handle_kind::dropping, dropping_blocks(words() + layout_.roster, capacity_));
   }
 
   /// The blocks that a timed-out wait missed, with the phase; empty if none timed out.
-  std::vector<missing_block> missing() { return missing_blocks(*report()); }
+  std::vector<missing_block> missing() { return missing_blocks(*report_memory()); }
+
+  /// What went wrong in a launch on this storage, in a sentence or two; empty if nothing did.
+  std::string report() const { return report_in_words(*reinterpret_cast<const timeout_report*>(report_.data())); }
 
   /// Back to the first state. Needed after a wait timed out. Precondition: no kernel uses the storage.
   void reset() {
@@ -59,21 +67,45 @@ class host_barrier_storage {
 
   /// The algorithm's words, for tests.
   uint32_t* state() { return words(); }
+  /// What its barriers are given besides; its members may be changed for tests.
+  typename detail::places_of<Algorithm>::type& places() { return places_; }
 
  private:
   struct alignas(128) line {
     uint32_t words[grid::layout::line_words];
   };
 
+  class control : public detail::barrier_control {
+   public:
+    control(uint32_t capacity, timeout_report* report, uint32_t* roster)
+        : barrier_control(detail::launch_request::host_launch, capacity, report), roster_(roster) {}
+    void prepare(const detail::handle_header& handle, const detail::launch_request&) override {
+      if (handle.kind != detail::handle_kind::dropping) return;
+      std::memset(roster_, 0, dropping_blocks::words(capacity()) * sizeof(uint32_t));
+    }
+
+   private:
+    uint32_t* roster_;
+  };
+
+  template <class Members>
+  basic_grid_barrier<Algorithm, Grid, Members> handle(detail::handle_kind kind, Members who = Members()) {
+    detail::handle_header header = control_->header(kind);
+    if constexpr (std::is_same_v<Members, block_range>) header = control_->header(kind, who.first, who.count);
+    return basic_grid_barrier<Algorithm, Grid, Members>(
+        {header, places_, words(), layout_.roll(words(), report_memory()), capacity_}, who);
+  }
+
   uint32_t* words() { return words_[0].words; }
-  roll_call roll() { return {words() + layout_.claimed, words() + layout_.arrived, report()}; }
-  timeout_report* report() { return reinterpret_cast<timeout_report*>(report_.data()); }
+  timeout_report* report_memory() { return reinterpret_cast<timeout_report*>(report_.data()); }
 
   uint32_t capacity_;
   uint32_t first_phase_;
   grid::layout layout_;
   std::unique_ptr<line[]> words_;
   std::vector<uint32_t> report_;
+  typename detail::places_of<Algorithm>::type places_;
+  std::unique_ptr<control> control_;
 };
 
 }  // namespace gpusync

@@ -1,26 +1,34 @@
 // Where the words of a grid barrier lie in its storage.
 #pragma once
 
+#include <gpusync/core/roll_call.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync::grid {
 
 /// Offsets, in 32-bit words, within the memory of one barrier: the algorithm's own words, then the roll call's claim
-/// and its word per block, then the roster of those that have dropped out; each on cache lines of its own so that
+/// and its two words per block, then the roster of those that have dropped out; each on cache lines of its own so that
 /// bookkeeping never disturbs a poll.
 struct layout {
   static constexpr size_t line_words = 32;  ///< 128 bytes, the line of NVIDIA's L2
 
   size_t claimed;
   size_t arrived;
+  size_t entered;
   size_t roster;
   size_t total;
 
   GPUSYNC_HD static constexpr layout of(size_t algorithm_words, uint32_t blocks) {
     const size_t claimed = round_up(algorithm_words);
     const size_t arrived = claimed + line_words;
-    const size_t roster = arrived + round_up(blocks);
-    return {claimed, arrived, roster, roster + round_up(dropping_blocks::words(blocks))};
+    const size_t entered = arrived + round_up(blocks);
+    const size_t roster = entered + round_up(blocks);
+    return {claimed, arrived, entered, roster, roster + round_up(dropping_blocks::words(blocks))};
+  }
+
+  /// The roll call of a barrier whose memory begins at `words`.
+  GPUSYNC_HD roll_call roll(uint32_t* words, timeout_report* report) const {
+    return {words + claimed, words + arrived, words + entered, report};
   }
 
  private:

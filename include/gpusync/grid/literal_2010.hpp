@@ -50,6 +50,7 @@ struct literal_lock_based {
   /// Precondition: `blocks` is the number of members, and phase * blocks does not wrap.
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) { *words = phase * blocks; }
 
+  GPUSYNC_HD static token upcoming(const state& own) { return {own.goal, own.count}; }
   GPUSYNC_HD static uint32_t stamp(const token& of) { return of.goal << 1 | 1u; }
   GPUSYNC_HD static uint32_t next_stamp(const token& of) { return (of.goal + of.count) << 1 | 1u; }
 
@@ -128,6 +129,7 @@ struct literal_lock_free {
     for (size_t i = 0; i < literal_lock_free::words(blocks); ++i) words[i] = phase;
   }
 
+  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t stamp(token goal) { return goal << 1 | 1u; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 

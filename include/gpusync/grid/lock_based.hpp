@@ -49,7 +49,9 @@ struct lock_based {
 
   /// A mark of the phase that the token belongs to: the same in all blocks, never 0.
   GPUSYNC_HD static uint32_t stamp(token goal) { return goal | 1u; }
-  /// The mark of the phase after that.
+  /// The token of the phase to come.
+  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
+  /// The mark of the phase after a token's.
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + phase_word::one_phase); }
 
   /// Every thread of a member, before the block's first arrival in a launch and whenever the membership has changed.

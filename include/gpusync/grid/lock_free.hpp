@@ -43,6 +43,8 @@ struct lock_free {
   }
 
   GPUSYNC_HD static uint32_t stamp(token goal) { return arrival_flags::stamp(goal); }
+  /// The token of the phase to come.
+  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
   GPUSYNC_TEMPLATE_TEXT

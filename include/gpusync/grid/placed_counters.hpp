@@ -10,17 +10,30 @@
 
 namespace gpusync::grid {
 
-/// Where the counters of a placed-counters barrier lie, and how grids use them. Stands at the head of the barrier's
-/// words and does not change while a kernel runs.
+/// How grids use the counters of a placed-counters barrier: for blocks whose plan is not known before their launch.
+/// Stands at the head of the barrier's words and does not change while a kernel runs.
 struct counter_table {
-  static constexpr uint32_t most_lines = 8;  ///< per side: sub-counters x copies at most
-  static constexpr uint32_t line_words = 32;
-
-  int64_t line[2][most_lines];  ///< of each side, in words from the head of the barrier's words
-  int64_t sides;                ///< bytes that say on which side each processor is, in words from there; 0: by parity
-  uint32_t processors;          ///< entries of that
   uint32_t sm_count;
   counter_rules rules;
+};
+
+/// Where the counters lie and which multiprocessors are near which of them. Travels with the barrier to the kernel, so
+/// that a block finds its part without a look at memory.
+struct counter_places {
+  static constexpr uint32_t most_lines = 8;  ///< per side: sub-counters x copies at most
+  static constexpr uint32_t line_words = 32;
+  static constexpr uint32_t most_processors = 256;  ///< those with higher numbers count as on side 0
+
+  uint32_t* lines = nullptr;                        ///< lines are counted from here
+  const counter_table* table = nullptr;             ///< for plans that are not fitted
+  uint32_t line[most_lines] = {};                   ///< line i of side 0, and in the high half of side 1
+  uint32_t sides[most_processors / 32] = {};        ///< a bit for each multiprocessor
+  packed_plan plan;                                 ///< for blocks that act as a whole
+  packed_plan plan_of_warps;                        ///< for blocks of which some warps act
+
+  GPUSYNC_HD void put_line(uint32_t side, uint32_t i, uint32_t number) {
+    line[i] = (line[i] & 0xffffu << 16 * (1 - side)) | number << 16 * side;
+  }
 };
 
 /// A counter as lock_based's, but kept in copies: a block adds to all copies and polls one. On devices whose L2 cache
@@ -30,10 +43,12 @@ struct counter_table {
 /// first poll that waits a little does not delay the arrivals; a second fence after the add, in a warp that nobody
 /// waits for, makes the next arrival's cheaper. docs/grid-barriers.md has what each is worth.
 ///
-/// Which plan a grid uses is in its counter_table; plans and places change the speed only.
+/// Which plan a grid uses, the launch decides, or else the block by the counter_table; plans and places change the speed
+/// only.
 ///
 /// Preconditions, ordering, progress: as lock_based.
-/// Cost: one hop. Per block one add instruction of sides x copies lanes, and polls of sub_counters words.
+/// Cost: one hop. Per block one add instruction of sides x copies lanes, and polls of sub_counters words. In the first
+///   phase of a launch one load more, which nobody waits for before the arrival.
 /// Storage: the table and 16 lines of 128 bytes, elsewhere if they are placed; at most 32,767 blocks.
 template <ordering Order>
 struct placed_counters {
@@ -55,71 +70,109 @@ struct placed_counters {
   struct state {
     uint32_t* add_to;         ///< what this thread adds to, if it does
     const uint32_t* poll_at;  ///< what this thread polls, if it does
-    uint32_t goal;            ///< the counters at the end of the phase to come
-    uint32_t step;            ///< what is added
-    uint32_t part;            ///< what it does: see the constants below; a register is dear here
+    /// What the counters held at some time in the phase before the one to come, or at its end. Not the goal itself: in
+    /// the first phase it is still under way from memory when the block arrives.
+    uint32_t last;
+    uint32_t step;  ///< what is added
+    uint32_t part;  ///< what it does: see the constants below; a register is dear here
   };
 
+  /// A block's part, but for the phase: what place() finds.
+  struct part_found {
+    state own;
+    const uint32_t* look_at;  ///< the block's own counter, whose phase cannot end before the block has arrived
+  };
+
+  using places = counter_places;
+
   GPUSYNC_HD static constexpr size_t words(uint32_t) {
-    return table_words + 2 * counter_table::most_lines * counter_table::line_words;
+    return table_words + 2 * counter_places::most_lines * counter_places::line_words;
   }
 
-  /// Fresh state without places: lines of the barrier's own words, sides by parity, one plan for all.
+  /// Fresh state: one plan for all.
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t, uint32_t phase) {
     counter_table& table = *reinterpret_cast<counter_table*>(words);
     table = counter_table{};
-    for (uint32_t side = 0; side < 2; ++side) {
-      for (uint32_t i = 0; i < counter_table::most_lines; ++i) {
-        table.line[side][i] = table_words + (side * counter_table::most_lines + i) * int64_t{counter_table::line_words};
-      }
-    }
     table.sm_count = 1;
     table.rules.count = 1;
     table.rules.rules[0] = {counter_rules::any, counter_rules::any, {1, 1, 2, 0, 0}};
     for (size_t i = table_words; i < placed_counters::words(1); ++i) words[i] = phase_word::start_of(phase);
   }
 
+  /// No places: the lines of the barrier's own words, sides by parity. The plan is to be found in the table.
+  GPUSYNC_HD static places places_in(uint32_t* words) {
+    places made;
+    made.lines = words + table_words;
+    made.table = reinterpret_cast<const counter_table*>(words);
+    for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
+      made.put_line(0, i, i);
+      made.put_line(1, i, counter_places::most_lines + i);
+    }
+    for (uint32_t& sides : made.sides) sides = 0xaaaaaaaau;
+    return made;
+  }
+
   GPUSYNC_HD static uint32_t stamp(token of) { return of.goal | of.word << 1 | 1u; }
   GPUSYNC_HD static uint32_t next_stamp(token of) { return stamp({of.goal + phase_word::one_phase, of.word}); }
+  GPUSYNC_HD static token upcoming(const state& own) { return {phase_word::goal(own.last), word_of(own)}; }
 
+  /// A block's part. Foremost: members may have changed within the launch, and then the phase is found here, from all
+  /// copies. look() makes a state of it.
   GPUSYNC_TEMPLATE_TEXT
-  template <class Grid>
-  GPUSYNC_HD static state join(Grid grid, uint32_t* words, membership who) {
-    const counter_table& table = *reinterpret_cast<const counter_table*>(words);
-    const counter_plan plan =
-        fit(table.rules.choose(who.count, grid.threads(), table.sm_count), who.count, grid.threads(), Grid::warp_size);
-    const uint32_t side = plan.sides == 2 ? side_of(grid, words, table) : 0;
-    // Powers of two, and this may run in a kernel that has no registers to spare for divisions.
-    const uint32_t counters_log2 = log2(plan.sub_counters), copies_log2 = log2(plan.copies);
-    const uint32_t sub = who.rank & (plan.sub_counters - 1u);
-    const uint32_t copy = who.rank >> counters_log2 & (plan.copies - 1u);
-    const uint32_t word = word_of(plan);
-    const uint32_t first_adder = plan.second_warp != 0 ? Grid::warp_size : 0;
-    const uint32_t lane = grid.thread() - first_adder;  // wraps for those before the first
+  template <bool Foremost, class Grid>
+  GPUSYNC_HD static part_found place(Grid grid, const places& at, membership who) {
+    const uint32_t thread = grid.thread();
+    const packed_plan plan = plan_for(grid, at, who.count, Foremost);
+    const uint32_t counters_log2 = plan.counters_log2(), copies_log2 = plan.copies_log2();
+    const uint32_t counters = 1u << counters_log2, copies = 1u << copies_log2, sides_log2 = plan.sides_log2();
+    const uint32_t side = sides_log2 != 0 ? side_of(grid, at) : 0;
+    const uint32_t sub = who.rank & (counters - 1u);
+    const uint32_t copy = who.rank >> counters_log2 & (copies - 1u);
+    const uint32_t first_adder = plan.second_warp() != 0 ? Grid::warp_size : 0;
+    const uint32_t lane = thread - first_adder;  // wraps for those before the first
     const auto line = [&](uint32_t of_side, uint32_t counter, uint32_t of_copy) {
-      return words + table.line[of_side][(counter << copies_log2) + of_copy] + word;
+      const uint32_t number = grid.pick(at.line, (counter << copies_log2) + of_copy) >> 16 * of_side & 0xffffu;
+      return number * counter_places::line_words + plan.word();
     };
     state own{};
-    own.part = plan.first_poll << first_poll_shift;
-    if (plan.second_warp != 0) own.part |= drains;
-    if (grid.thread() >= first_adder && lane < uint32_t{plan.sides} * plan.copies) own.part |= adds;
-    if (grid.thread() < plan.sub_counters) own.part |= polls;
+    own.part = plan.first_poll() << first_poll_shift;
+    if (plan.second_warp() != 0) own.part |= drains;
+    if (thread >= first_adder && lane >> (sides_log2 + copies_log2) == 0) own.part |= adds;
+    if (thread < counters) own.part |= polls;
     // The far copies first: they take longest.
-    if (own.part & adds)
-      own.add_to = line(((lane >> copies_log2) + plan.sides - 1 + side) & 1u, sub, lane & (plan.copies - 1u));
-    own.poll_at = line(side, own.part & polls ? grid.thread() : sub, copy);
-    const uint32_t sharing = (who.count >> counters_log2) + (sub < (who.count & (plan.sub_counters - 1u)) ? 1 : 0);
-    own.step = who.rank < plan.sub_counters ? phase_word::completing(sharing) : 1u;
-    // The phase of the block's own counter cannot end before the block has arrived. After a change of the membership
-    // the copy that it polled so far may be ahead of others, whose adds are under way: the foremost copy tells.
-    uint32_t now = 0;
-    GPUSYNC_NOT_UNROLLED
-    for (uint32_t i = 0; i < uint32_t{plan.sides} * plan.copies; ++i) {
-      const uint32_t value = Grid::memory::template load<memory_order::relaxed, scope::device>(
-          line(i >> copies_log2, sub, i & (plan.copies - 1u)));
-      if (i == 0 || reached(value, now)) now = value;
+    uint32_t add_to = 0;
+    if (own.part & adds) {
+      add_to = grid.pinned(
+          line(((lane >> copies_log2) + (1u << sides_log2) - 1 + side) & 1u, sub, lane & (copies - 1u)));
     }
-    own.goal = phase_word::goal(now);
+    const uint32_t look_at = grid.pinned(line(side, sub, copy));
+    const uint32_t poll_at = own.part & polls ? line(side, thread, copy) : look_at;  // the plan's word in every thread
+    const uint32_t sharing = (who.count >> counters_log2) + (sub < (who.count & (counters - 1u)) ? 1 : 0);
+    own.step = who.rank < counters ? phase_word::completing(sharing) : 1u;
+    if constexpr (Foremost) {
+      // After a change of the membership the copy that the block polled so far may be ahead of others, whose adds are
+      // under way: the foremost copy tells.
+      GPUSYNC_NOT_UNROLLED
+      for (uint32_t i = 0; i >> (sides_log2 + copies_log2) == 0; ++i) {
+        const uint32_t value = Grid::memory::template load<memory_order::relaxed, scope::device>(
+            at.lines + line(i >> copies_log2, sub, i & (copies - 1u)));
+        if (i == 0 || reached(value, own.last)) own.last = value;
+      }
+    }
+    own.add_to = at.lines + add_to;
+    own.poll_at = at.lines + poll_at;
+    return {own, at.lines + look_at};
+  }
+
+  /// Finds the phase that the block is in. At the start of a launch all copies agree. The value need not be there before
+  /// it is used.
+  GPUSYNC_TEMPLATE_TEXT
+  template <bool Foremost, class Grid>
+  GPUSYNC_HD static state look(Grid, const part_found& found) {
+    state own = found.own;
+    if constexpr (!Foremost) {
+      own.last = Grid::memory::template load<memory_order::relaxed, scope::device>(found.look_at);
+    }
     return own;
   }
 
@@ -157,28 +210,40 @@ struct placed_counters {
     return meet(grid, status, watch);
   }
 
-  /// Where in each line the counters of a plan are: plans with other counters must not share words, for a word takes
-  /// part in a phase only if its plan is in use.
-  GPUSYNC_HD static constexpr uint32_t word_of(const counter_plan& plan) {
-    return (log2(plan.sub_counters) * 4 + log2(plan.copies)) * 2 + plan.sides - 1;
-  }
-
  private:
   // Bits of state::part: this thread adds; it polls; adders and pollers drain, off the critical path. Above them the
   // cycles before the first poll.
   static constexpr uint32_t adds = 1, polls = 2, drains = 4, first_poll_shift = 3;
 
-  static constexpr size_t table_words = (sizeof(counter_table) + 127) / 128 * counter_table::line_words;
-
-  GPUSYNC_HD static constexpr uint32_t log2(uint32_t power) { return power >= 8 ? 3 : power >= 4 ? 2 : power / 2; }
+  static constexpr size_t table_words =
+      (sizeof(counter_table) + 127) / 128 * counter_places::line_words;
 
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
-  GPUSYNC_HD static uint32_t side_of(Grid grid, const uint32_t* words, const counter_table& table) {
+  GPUSYNC_HD static packed_plan plan_for(Grid grid, const places& at, uint32_t members, bool changing) {
+    const packed_plan given = Grid::whole_block ? at.plan : at.plan_of_warps;
+    if (given.is_fitted() && !changing) return given;
+    return plan_of(at.table, members, Grid::whole_block ? grid.threads() : Grid::warp_size, Grid::warp_size);
+  }
+
+  /// Out of line: only launches that nothing has prepared need it, and blocks after a change of the membership.
+  GPUSYNC_HD GPUSYNC_COLD static packed_plan plan_of(const counter_table* table, uint32_t members, uint32_t threads,
+                                                     uint32_t warp_size) {
+    return fit(packed_plan::of(table->rules.choose(members, threads, table->sm_count)), members, threads, warp_size);
+  }
+
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD static uint32_t side_of(Grid grid, const places& at) {
     const uint32_t processor = grid.processor();
-    if (table.sides == 0) return processor % 2;
-    return processor < table.processors ? reinterpret_cast<const unsigned char*>(words + table.sides)[processor] % 2
-                                        : 0;
+    if (processor >= counter_places::most_processors) return 0;
+    return grid.pick(at.sides, processor / 32) >> processor % 32 & 1u;
+  }
+
+  /// The plan's word of each line, taken from an address: a member of the state would need a register.
+  GPUSYNC_HD static uint32_t word_of(const state& own) {
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) %
+                                 counter_places::line_words);
   }
 
   GPUSYNC_TEMPLATE_TEXT
@@ -190,10 +255,8 @@ struct placed_counters {
       Grid::memory::template add<publishes<Order>, scope::device>(own.add_to, own.step);
       if constexpr (Drain) drain<Grid>(own);
     }
-    // The word is taken from the address: a member of the state would need a register.
-    const token arrived{own.goal, static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) %
-                                                        counter_table::line_words)};
-    own.goal += phase_word::one_phase;
+    const token arrived = upcoming(own);
+    own.last = arrived.goal;
     return arrived;
   }
 

@@ -46,6 +46,8 @@ struct sense_reversing {
 
   /// Odd, so never 0, and different from phase to phase.
   GPUSYNC_HD static uint32_t stamp(token goal) { return goal << 1 | 1u; }
+  /// The token of the phase to come.
+  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
   GPUSYNC_TEMPLATE_TEXT

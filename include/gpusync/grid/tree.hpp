@@ -54,6 +54,8 @@ struct tree {
   }
 
   GPUSYNC_HD static uint32_t stamp(token goal) { return goal | 1u; }
+  /// The token of the phase to come.
+  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + phase_word::one_phase); }
 
   GPUSYNC_TEMPLATE_TEXT

@@ -1,91 +1,58 @@
-// What a launch checks in the arguments that it is given.
+// What a launch does with the arguments that it is given.
 #pragma once
 
-#include <string>
+#include <cstring>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
-#include <gpusync/core/error.hpp>
+#include <gpusync/core/storage_control.hpp>
 #include <gpusync/grid/barrier.hpp>
 #include <gpusync/launch/shape.hpp>
 
 namespace gpusync::detail {
 
+/// Whether a type is a handle itself: it can show its header.
+template <class T, class = void>
+struct is_handle {
+  static constexpr bool value = false;
+};
+template <class T>
+struct is_handle<T, decltype(void(std::declval<const T&>().header().owner))> {
+  static constexpr bool value = true;
+};
+
+/// Whether handles may be found among the bytes of a T.
+template <class T>
+inline constexpr bool may_hold_handles = std::is_class_v<T> && sizeof(T) >= sizeof(handle_header) &&
+                                         alignof(T) >= alignof(handle_header);
+
+/// Calls `found(header)` for each handle among `size` bytes at `bytes`, which are aligned for one.
+template <class Found>
+void find_handles(unsigned char* bytes, size_t size, Found&& found) {
+  for (size_t at = 0; at + sizeof(handle_header) <= size; at += alignof(handle_header)) {
+    uint64_t tag;
+    std::memcpy(&tag, bytes + at, sizeof(tag));
+    if (tag == handle_header::magic) found(*reinterpret_cast<handle_header*>(bytes + at));
+  }
+}
+
+/// The handle that an argument of a launch on host threads is; a struct of them cannot be copied for each thread.
 template <class Argument>
-void check_argument(const launch_shape&, const Argument&) {}
-
-/// A barrier must be large enough for the grid and not hold a phase that was given up.
-template <class Algorithm, class Grid, class Members>
-void check_argument(const launch_shape& shape, const basic_grid_barrier<Algorithm, Grid, Members>& barrier) {
-  const uint64_t blocks = shape.blocks.count();
-  if constexpr (std::is_same_v<Members, block_range>) {
-    const block_range& range = barrier.who();
-    if (uint64_t{range.first} + range.count > blocks) {
-      throw invalid_argument("The grid has " + std::to_string(blocks) +
-                             " blocks, but a barrier among its arguments joins " + std::to_string(range.count) +
-                             " blocks from block " + std::to_string(range.first) + " on.");
-    }
-  } else if (blocks > barrier.capacity()) {
-    throw invalid_argument("The grid has " + std::to_string(blocks) +
-                           " blocks, but the barrier's storage was made for " + std::to_string(barrier.capacity()) +
-                           ". Make a larger storage.");
-  }
-  const uint32_t state = __atomic_load_n(&barrier.report()->written, __ATOMIC_ACQUIRE);
-  if (state == timeout_report::abandoned) {
-    throw broken_barrier(
-        "A launch on this barrier ended in the middle of a phase, because one of its blocks threw. Call reset() on its "
-        "storage first.");
-  }
-  if (state != 0) {
-    throw broken_barrier("A wait on this barrier timed out in phase " + std::to_string(barrier.report()->phase) +
-                         " of an earlier launch, so its count is in the middle of a phase. Call reset() on its storage "
-                         "first.");
+void add_handle(std::vector<handle_header>& handles, const Argument& argument) {
+  if constexpr (is_handle<Argument>::value) {
+    if (argument.header().tag == handle_header::magic) handles.push_back(argument.header());
   }
 }
 
-template <class One, class Other>
-void check_pair(const One&, const Other&) {}
-
-/// Barriers of different parts of a grid must not count in the same words.
-template <class Algorithm, class Grid, class OtherGrid>
-void check_pair(const basic_grid_barrier<Algorithm, Grid, block_range>& one,
-                const basic_grid_barrier<Algorithm, OtherGrid, block_range>& other) {
-  const block_range &a = one.who(), &b = other.who();
-  if (one.report() == other.report() && (a.first != b.first || a.count != b.count)) {
-    throw invalid_argument("Two barriers of parts of the grid share one storage: give each part a storage of its own.");
-  }
-}
-
-inline void check_pairs() {}
-template <class First, class... Rest>
-void check_pairs(const First& first, const Rest&... rest) {
-  (check_pair(first, rest), ...);
-  check_pairs(rest...);
-}
-
-/// Each argument by itself, and each with each.
-template <class... Arguments>
-void check_arguments(const launch_shape& shape, const Arguments&... arguments) {
-  (check_argument(shape, arguments), ...);
-  check_pairs(arguments...);
-}
-
-template <class Argument, class Clear>
-void prepare_argument(const Argument&, Clear&&) {}
-
-/// Before a launch: a barrier that blocks may leave early starts with all of them. `clear(words, count)` sets words of
-/// the barrier's memory to 0 in the order of the launches.
-template <class Algorithm, class Grid, class Clear>
-void prepare_argument(const basic_grid_barrier<Algorithm, Grid, dropping_blocks>& barrier, Clear&& clear) {
-  clear(barrier.who().roster(), barrier.who().roster_words());
-}
-
+/// What one thread of a kernel on host threads gets of an argument.
 template <class Argument>
-void abandon_argument(const Argument&) {}
-
-/// After a launch whose blocks did not all come to their end: the barrier may be in the middle of a phase.
-template <class Algorithm, class Grid, class Members>
-void abandon_argument(const basic_grid_barrier<Algorithm, Grid, Members>& barrier) {
-  barrier.abandon();
+Argument for_a_thread(const Argument& argument) {
+  if constexpr (is_handle<Argument>::value) {
+    return Argument(for_one_thread{}, argument);
+  } else {
+    return Argument(argument);
+  }
 }
 
 }  // namespace gpusync::detail

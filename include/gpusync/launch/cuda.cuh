@@ -1,110 +1,178 @@
-// Checked launches on a CUDA device: what could deadlock is refused before it starts.
+// Checked launches on a CUDA device: what could deadlock or corrupt a barrier is refused before it starts.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <memory>
+#include <string>
 #include <tuple>
+#include <type_traits>
 
 #include <gpusync/core/cuda_device.hpp>
+#include <gpusync/launch/admission.hpp>
 #include <gpusync/launch/arguments.hpp>
-#include <gpusync/launch/residency.hpp>
 
 namespace gpusync {
 
 namespace detail {
 
-inline dim3 to_dim3(const extent& size) {
-  return dim3(size.x, size.y, size.z);
+/// What a kernel that is a function object runs as.
+template <class Function, class... Arguments>
+__global__ void run_function_object(Function function, Arguments... arguments) {
+  function(arguments...);
 }
 
-inline cudaFuncAttributes attributes_of(const void* kernel) {
-  cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-  return attributes;
-}
+/// An argument as the kernel gets it: converted to the parameter's type if it has another; a copy, byte by byte as for
+/// any kernel, if there are handles in it that are to be completed.
+template <class Parameter, class Argument>
+class kernel_argument {
+  using given = std::remove_cv_t<std::remove_reference_t<Argument>>;
+  static constexpr bool as_it_is = std::is_same_v<std::remove_cv_t<Parameter>, given>;
+  struct nothing {};
 
-inline sm_resources resources_of(const cudaDeviceProp& device) {
-  return {device.maxThreadsPerMultiProcessor, device.maxBlocksPerMultiProcessor, device.regsPerMultiprocessor,
-          device.sharedMemPerMultiprocessor, device.reservedSharedMemPerBlock};
-}
-
-inline block_needs needs_of(const cudaFuncAttributes& kernel, const launch_shape& shape) {
-  return {static_cast<uint32_t>(shape.threads.count()), kernel.numRegs, kernel.sharedSizeBytes + shape.shared_bytes};
-}
-
-/// A cooperative launch, in clusters if the shape has them.
-class launch_config {
- public:
-  launch_config(const launch_shape& shape, cudaStream_t stream) {
-    config_.gridDim = to_dim3(shape.blocks);
-    config_.blockDim = to_dim3(shape.threads);
-    config_.dynamicSmemBytes = shape.shared_bytes;
-    config_.stream = stream;
-    config_.attrs = attributes_;
-    config_.numAttrs = shape.cluster > 1 ? 2 : 1;
-    attributes_[0].id = cudaLaunchAttributeCooperative;
-    attributes_[0].val.cooperative = 1;
-    attributes_[1].id = cudaLaunchAttributeClusterDimension;
-    attributes_[1].val.clusterDim.x = shape.cluster;
-    attributes_[1].val.clusterDim.y = attributes_[1].val.clusterDim.z = 1;
+  template <class Converted>
+  static std::conditional_t<as_it_is, nothing, Parameter> converted(Converted&& argument) {
+    if constexpr (as_it_is) {
+      return {};
+    } else {
+      return static_cast<Parameter>(std::forward<Converted>(argument));
+    }
   }
-  launch_config(const launch_config&) = delete;
-  launch_config& operator=(const launch_config&) = delete;
-  const cudaLaunchConfig_t* get() const { return &config_; }
+
+ public:
+  explicit kernel_argument(Argument&& argument) : converted_(converted(std::forward<Argument>(argument))) {
+    if constexpr (as_it_is) {
+      address_ = const_cast<void*>(static_cast<const volatile void*>(std::addressof(argument)));
+    } else {
+      address_ = const_cast<void*>(static_cast<const volatile void*>(std::addressof(converted_)));
+    }
+  }
+  kernel_argument(const kernel_argument&) = delete;
+  kernel_argument& operator=(const kernel_argument&) = delete;
+
+  void* address() const { return address_; }
+
+  /// Adds the handles in it to a list.
+  void add_handles(std::vector<handle_header>& handles) const {
+    if constexpr (may_hold_handles<Parameter>) {
+      find_handles(static_cast<unsigned char*>(address_), sizeof(Parameter),
+                   [&](const handle_header& found) { handles.push_back(found); });
+    }
+  }
+
+  /// Completes those in a copy, and takes that.
+  void complete_handles(const launch_request& request) {
+    if constexpr (may_hold_handles<Parameter>) {
+      bool copied = false;
+      find_handles(static_cast<unsigned char*>(address_), sizeof(Parameter), [&](const handle_header&) {
+        if (copied) return;
+        std::memcpy(copy_.bytes, address_, sizeof(Parameter));
+        copied = true;
+      });
+      if (!copied) return;
+      address_ = copy_.bytes;
+      find_handles(copy_.bytes, sizeof(Parameter), [&](handle_header& found) {
+        if (found.kind == handle_kind::evidence) return;
+        storage_control::with(found, [&](storage_control& storage) { storage.complete(found, request); });
+      });
+    }
+  }
 
  private:
-  cudaLaunchConfig_t config_{};
-  cudaLaunchAttribute attributes_[2]{};
+  template <class T, bool Needed>
+  struct buffer {
+    alignas(T) unsigned char bytes[sizeof(T)];
+  };
+  template <class T>
+  struct buffer<T, false> {};
+
+  std::conditional_t<as_it_is, nothing, Parameter> converted_;
+  void* address_;
+  buffer<Parameter, may_hold_handles<Parameter>> copy_;
 };
 
-inline residency residency_of(const cuda_device& device, const void* kernel, const cudaFuncAttributes& attributes,
-                              const launch_shape& shape) {
-  const auto& properties = device.properties();
-  int per_sm = 0;
-  // A block larger than the device or the kernel allows makes the query fail instead of answering 0.
-  if (shape.threads.count() <= static_cast<uint64_t>(attributes.maxThreadsPerBlock)) {
-    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(shape.threads.count()),
-                                                             shape.shared_bytes),
-               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+/// All arguments of a launch.
+template <class... Parameters>
+class kernel_arguments;
+
+template <class... Parameters, class... Arguments>
+class kernel_arguments<void(Parameters...), Arguments...> {
+ public:
+  explicit kernel_arguments(Arguments&&... arguments) : values_(std::forward<Arguments>(arguments)...) {}
+
+  std::vector<handle_header> handles() const {
+    std::vector<handle_header> found;
+    std::apply([&](const auto&... value) { (value.add_handles(found), ...); }, values_);
+    return found;
   }
-  residency found = explain_residency(device.sm_count(), per_sm, resources_of(properties), needs_of(attributes, shape));
-  if (shape.cluster > 1 && per_sm > 0) {
-    int clusters = 0;
-    const launch_config config(shape, nullptr);
-    check_cuda(cudaOccupancyMaxActiveClusters(&clusters, kernel, config.get()), "cudaOccupancyMaxActiveClusters");
-    found.in_clusters = static_cast<uint64_t>(clusters) * shape.cluster;
+  void complete(const launch_request& request) {
+    std::apply([&](auto&... value) { (value.complete_handles(request), ...); }, values_);
   }
-  return found;
+  /// Calls `use` with what cudaLaunchKernelExC() takes.
+  template <class Use>
+  void with_pointers(Use&& use) {
+    std::apply(
+        [&](auto&... value) {
+          void* pointers[sizeof...(value) + 1] = {value.address()...};
+          use(pointers);
+        },
+        values_);
+  }
+
+ private:
+  std::tuple<kernel_argument<Parameters, Arguments>...> values_;
+};
+
+/// Whether each argument can become its parameter; a handle must be one already.
+template <class Parameter, class Argument>
+inline constexpr bool can_pass =
+    std::is_same_v<std::remove_cv_t<Parameter>, std::remove_cv_t<std::remove_reference_t<Argument>>> ||
+    (!is_handle<std::remove_cv_t<Parameter>>::value && std::is_convertible_v<Argument, Parameter>);
+
+template <class... Parameters, class... Arguments>
+constexpr bool can_pass_all(void (*)(Parameters...), std::tuple<Arguments...>*) {
+  if constexpr (sizeof...(Parameters) == sizeof...(Arguments)) {
+    return (can_pass<Parameters, Arguments> && ...);
+  } else {
+    return true;  // that is another sentence's
+  }
 }
 
-/// Raises the kernel's limit of dynamic shared memory if the shape needs it.
-inline void allow_shared(const void* kernel, const cudaFuncAttributes& attributes, const launch_shape& shape) {
-  if (shape.shared_bytes <= static_cast<size_t>(attributes.maxDynamicSharedSizeBytes)) return;
-  check_cuda(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes)),
-      "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)");
+/// All that a launch does but to start the kernel: checks the shape, the arguments' storages and that all blocks run at
+/// once, and queues what the storages need. Throws as launch() does.
+template <class... Parameters, class... Arguments>
+void admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
+           kernel_arguments<void(Parameters...), Arguments...>& arguments) {
+  const launch_request request{shape.blocks.count(), shape.threads.count(), device.ordinal(), stream};
+  check_shape(device, shape);
+  const std::vector<handle_header> handles = arguments.handles();
+  check_handles(handles, request);
+  require_admission(device, function, shape);
+  for (const handle_header& handle : handles) {
+    if (handle.kind == handle_kind::evidence) continue;
+    storage_control::with(handle, [&](storage_control& storage) { storage.prepare(handle, request); });
+  }
 }
 
-inline void check_shape(const cuda_device& device, const launch_shape& shape) {
-  if (shape.blocks.count() == 0 || shape.threads.count() == 0) {
-    throw invalid_argument("A launch needs at least one block of one thread; it was given " +
-                           std::to_string(shape.blocks.count()) + " blocks of " +
-                           std::to_string(shape.threads.count()) + " threads.");
-  }
-  const auto most = static_cast<uint64_t>(device.properties().maxThreadsPerBlock);
-  if (shape.threads.count() > most) {
-    throw invalid_argument("A block of " + std::to_string(shape.threads.count()) + " threads is more than " +
-                           device.name() + " allows: at most " + std::to_string(most) + ".");
-  }
-  if (shape.cluster == 0 || shape.blocks.x % shape.cluster != 0) {
-    throw invalid_argument("A grid of " + std::to_string(shape.blocks.x) +
-                           " blocks along x cannot be cut into clusters of " + std::to_string(shape.cluster) + ".");
-  }
-  if (shape.cluster > 1 && device.properties().major < 9) {
-    throw invalid_argument("Clusters need compute capability 9.0; " + device.name() + " has " +
-                           std::to_string(device.properties().major) + "." + std::to_string(device.properties().minor) +
-                           ".");
-  }
+template <class... Parameters, class... Arguments>
+void launch_function(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
+                     void (*kernel)(Parameters...), Arguments&&... values) {
+  const cuda_device_scope scope(device.ordinal());
+  const void* function = reinterpret_cast<const void*>(kernel);
+  kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
+  admit(device, stream, shape, function, arguments);
+  arguments.complete({shape.blocks.count(), shape.threads.count(), device.ordinal(), stream});
+  arguments.with_pointers([&](void** pointers) {
+    const launch_config config(shape, stream);
+    const cudaError_t code = cudaLaunchKernelExC(config.get(), function, pointers);
+    if (code != cudaSuccess) forget_admissions();  // what was known of the kernel may have changed
+    check_cuda(code, "cudaLaunchKernelExC");
+  });
+}
+
+template <class Function, class... Arguments>
+constexpr auto as_kernel() {
+  return &run_function_object<Function, std::decay_t<Arguments>...>;
 }
 
 }  // namespace detail
@@ -113,44 +181,77 @@ inline void check_shape(const cuda_device& device, const launch_shape& shape) {
 template <class... Parameters>
 residency max_co_resident(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
   const cuda_device_scope scope(device.ordinal());
-  const void* function = reinterpret_cast<const void*>(kernel);
-  const cudaFuncAttributes attributes = detail::attributes_of(function);
-  detail::allow_shared(function, attributes, shape);
-  return detail::residency_of(device, function, attributes, shape);
+  return detail::residency_of(device, reinterpret_cast<const void*>(kernel), shape);
+}
+
+/// The same for a kernel that is a function object or an extended lambda, called with arguments of these types:
+/// max_co_resident<gpusync::grid_barrier, float*>(device, object, shape).
+template <class... Arguments, class Function, class = std::enable_if_t<std::is_class_v<Function>>>
+residency max_co_resident(const cuda_device& device, const Function&, const launch_shape& shape) {
+  return max_co_resident(device, detail::as_kernel<Function, Arguments...>(), shape);
 }
 
 /// Starts `kernel` on `stream` with all its blocks running at once, as grid barriers need.
 ///
-/// Asynchronous: returns when the launch is queued. It can be captured into a CUDA graph.
+/// Asynchronous: returns when the launch is queued. It can be captured into a CUDA graph. Handles (barriers, phased
+/// grids, fault-tolerant barriers) may be arguments of their own or stand in structs among the arguments; their storages
+/// are asked.
+///
 /// Throws not_co_resident, with the limit and its cause, if the blocks cannot all run at once; invalid_argument for a
-/// shape that no launch can have or a barrier whose storage is too small; broken_barrier for one that must be reset;
-/// cuda_failure for the rest. Nothing was started then.
+/// shape that no launch can have, a storage that is too small, of another device, or used for two handles of the launch;
+/// storage_in_use for one whose launches go to another stream; broken_barrier for one that must be reset; cuda_failure
+/// for the rest. Nothing was started then.
 template <class... Parameters, class... Arguments>
 void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, void (*kernel)(Parameters...),
             Arguments&&... arguments) {
+  constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
+  constexpr bool convertible =
+      detail::can_pass_all(static_cast<void (*)(Parameters...)>(nullptr), static_cast<std::tuple<Arguments...>*>(nullptr));
+  static_assert(as_many, "the kernel takes another number of arguments");
+  static_assert(convertible, "an argument is not of its parameter's type and cannot be converted to it");
+  if constexpr (as_many && convertible) {
+    detail::launch_function(device, stream, shape, kernel, std::forward<Arguments>(arguments)...);
+  }
+}
+
+/// The same for a kernel that is a function object or an extended lambda (nvcc --extended-lambda), callable on the
+/// device with the arguments, of which it gets references to the kernel's own copies:
+///   launch(gpu, stream, {blocks, threads}, [=] __device__(gpusync::grid_barrier& barrier, float* a) { … },
+///          storage.barrier(), a);
+template <class Function, class... Arguments,
+          class = std::enable_if_t<std::is_class_v<std::remove_reference_t<Function>>>>
+void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, Function&& function,
+            Arguments&&... arguments) {
+  detail::launch_function(device, stream, shape,
+                          detail::as_kernel<std::remove_cv_t<std::remove_reference_t<Function>>, Arguments...>(),
+                          std::forward<Function>(function), std::forward<Arguments>(arguments)...);
+}
+
+/// For launches by `<<<>>>`, cudaLaunchCooperativeKernel() or another library: everything that launch() does before it
+/// starts the kernel. Throws as launch() does. Call it right before each such launch, with what is launched, in the same
+/// order on the same stream.
+///
+/// What such a launch still lacks: by `<<<>>>` the promise that all blocks run at once, which only a cooperative launch
+/// has (other kernels may take their places); and the plan of the default barrier, which each block then finds in
+/// memory, some 0.5 us in its first phase.
+template <class... Parameters, class... Arguments>
+void check_launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
+                  void (*kernel)(Parameters...), Arguments&&... arguments) {
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "the kernel takes another number of arguments");
   const cuda_device_scope scope(device.ordinal());
-  detail::check_shape(device, shape);
-  detail::check_arguments(shape, arguments...);
-  const void* function = reinterpret_cast<const void*>(kernel);
-  const cudaFuncAttributes attributes = detail::attributes_of(function);
-  detail::allow_shared(function, attributes, shape);
-  require_co_resident(detail::residency_of(device, function, attributes, shape), device.name(), shape,
-                      detail::needs_of(attributes, shape));
-  (detail::prepare_argument(arguments,
-                            [stream](uint32_t* words, uint32_t count) {
-                              check_cuda(cudaMemsetAsync(words, 0, count * sizeof(uint32_t), stream),
-                                         "cudaMemsetAsync");
-                            }),
-   ...);
-  std::tuple<Parameters...> values(std::forward<Arguments>(arguments)...);
-  std::apply(
-      [&](auto&... value) {
-        void* pointers[sizeof...(value) + 1] = {static_cast<void*>(&value)...};
-        const detail::launch_config config(shape, stream);
-        check_cuda(cudaLaunchKernelExC(config.get(), function, pointers), "cudaLaunchKernelExC");
-      },
-      values);
+  detail::kernel_arguments<void(Parameters...), Arguments...> all(std::forward<Arguments>(arguments)...);
+  detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all);
+}
+
+/// Waits for `stream`. Throws cuda_failure if a launch has failed, with what the storages of the device have to say of
+/// it: which block missed which phase, or broke which rule.
+inline void synchronize(const cuda_device& device, cudaStream_t stream = nullptr) {
+  const cuda_device_scope scope(device.ordinal());
+  const cudaError_t code = cudaStreamSynchronize(stream);
+  if (code == cudaSuccess) return;
+  const std::string words = detail::storage_control::reports_of(device.ordinal());
+  (void)cudaGetLastError();
+  throw cuda_failure("cudaStreamSynchronize", code, words);
 }
 
 }  // namespace gpusync

@@ -152,24 +152,32 @@ inline void require_co_resident(const host_device& device, const launch_shape& s
 /// Runs `kernel(arguments...)` in every thread of every block and returns when all have ended. Each thread gets its own
 /// copy of the arguments, as a CUDA thread does. Dimensions are counted as one row.
 ///
+/// A barrier is an argument of its own: a struct that holds one cannot be copied for each thread.
+///
 /// Throws not_co_resident if the system does not give that many threads, invalid_argument or broken_barrier as the CUDA
 /// launch does, and whatever the first throwing thread threw; the other threads are unwound from their waits then,
 /// and barriers among the arguments must be reset before their next launch.
 template <class Kernel, class... Arguments>
 void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
   require_co_resident(device, shape);
-  detail::check_arguments(shape, arguments...);
-  (detail::prepare_argument(arguments,
-                            [](uint32_t* words, uint32_t count) { std::memset(words, 0, count * sizeof(uint32_t)); }),
-   ...);
+  const detail::launch_request request{shape.blocks.count(), shape.threads.count(),
+                                       detail::launch_request::host_launch};
+  std::vector<detail::handle_header> handles;
+  (detail::add_handle(handles, arguments), ...);
+  detail::check_handles(handles, request);
+  for (const detail::handle_header& handle : handles) {
+    detail::storage_control::with(handle, [&](detail::storage_control& storage) { storage.prepare(handle, request); });
+  }
   host_detail::crew crew(shape, device.cores());
   try {
     crew.run([&] {
       auto copy = kernel;
-      copy(Arguments(arguments)...);
+      copy(detail::for_a_thread(arguments)...);
     });
   } catch (...) {
-    (detail::abandon_argument(arguments), ...);
+    for (const detail::handle_header& handle : handles) {
+      detail::storage_control::with(handle, [](detail::storage_control& storage) { storage.abandon(); });
+    }
     throw;
   }
 }

@@ -46,7 +46,7 @@ struct residency {
       if (i != 0) words += i + 1 == limited_by.size() ? " and " : ", ";
       words += limited_by[i];
     }
-    return words.empty() ? "the device" : words;
+    return words.empty() ? "named barriers, or another resource that the runtime counts and does not name" : words;
   }
 };
 

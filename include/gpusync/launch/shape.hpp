@@ -2,18 +2,57 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
+#include <type_traits>
+
+#include <gpusync/core/error.hpp>
 
 namespace gpusync {
 
-/// Extents of a grid or a block in up to three dimensions; a plain number means one dimension.
+namespace detail {
+
+/// `value`, if it is a number of blocks, threads or bytes. Throws invalid_argument for what is negative or too large.
+template <class To, class From>
+constexpr To size_from(From value) {
+  static_assert(std::is_integral_v<From> || std::is_enum_v<From>, "a size is a whole number");
+  if (value < From{}) {
+    throw invalid_argument("The shape of a launch was given " + std::to_string(static_cast<long long>(value)) +
+                           " as a size. Sizes are not negative.");
+  }
+  if (static_cast<uint64_t>(value) > std::numeric_limits<To>::max()) {
+    throw invalid_argument("The shape of a launch was given " + std::to_string(static_cast<uint64_t>(value)) +
+                           " as a size: at most " + std::to_string(std::numeric_limits<To>::max()) + ".");
+  }
+  return static_cast<To>(value);
+}
+
+}  // namespace detail
+
+/// Extents of a grid or a block in up to three dimensions. A plain number of any integer type means one dimension;
+/// CUDA's dim3 will do too. Throws invalid_argument for sizes that are negative or above 2^32 - 1.
 struct extent {
   uint32_t x = 1, y = 1, z = 1;
 
-  constexpr extent(uint32_t x_, uint32_t y_ = 1, uint32_t z_ = 1)  // NOLINT(google-explicit-constructor)
-      : x(x_), y(y_), z(z_) {}
+  template <class X, class = std::enable_if_t<std::is_integral_v<X>>>
+  constexpr extent(X x_)  // NOLINT(google-explicit-constructor): reads as a number
+      : x(detail::size_from<uint32_t>(x_)) {}
+  template <class X, class Y, class = std::enable_if_t<std::is_integral_v<X> && std::is_integral_v<Y>>>
+  constexpr extent(X x_, Y y_) : x(detail::size_from<uint32_t>(x_)), y(detail::size_from<uint32_t>(y_)) {}
+  template <class X, class Y, class Z,
+            class = std::enable_if_t<std::is_integral_v<X> && std::is_integral_v<Y> && std::is_integral_v<Z>>>
+  constexpr extent(X x_, Y y_, Z z_)
+      : x(detail::size_from<uint32_t>(x_)), y(detail::size_from<uint32_t>(y_)), z(detail::size_from<uint32_t>(z_)) {}
+  /// From anything with x, y and z, as dim3 has.
+  template <class Dim, class = std::enable_if_t<std::is_class_v<Dim>>, class = decltype(Dim::x, Dim::y, Dim::z)>
+  constexpr extent(const Dim& size)  // NOLINT(google-explicit-constructor): takes dim3's place
+      : extent(size.x, size.y, size.z) {}
 
-  constexpr uint64_t count() const { return uint64_t{x} * y * z; }
+  /// How many there are; the largest number if that does not fit.
+  constexpr uint64_t count() const {
+    const uint64_t plane = uint64_t{x} * y;
+    return z != 0 && plane > UINT64_MAX / z ? UINT64_MAX : plane * z;
+  }
 };
 
 /// The shape of a launch.
@@ -22,6 +61,13 @@ struct launch_shape {
   extent threads;           ///< per block
   size_t shared_bytes = 0;  ///< dynamic shared memory per block
   uint32_t cluster = 1;     ///< blocks per thread block cluster along x (CUDA, sm_90 and later); divides blocks.x
+
+  template <class Bytes = size_t, class Cluster = uint32_t>
+  constexpr launch_shape(const extent& blocks_, const extent& threads_, Bytes shared = 0, Cluster cluster_ = 1)
+      : blocks(blocks_),
+        threads(threads_),
+        shared_bytes(detail::size_from<size_t>(shared)),
+        cluster(detail::size_from<uint32_t>(cluster_)) {}
 };
 
 }  // namespace gpusync

@@ -33,12 +33,14 @@ struct claiming {
   GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Meet&&, Body&& body) {
     const bool more = at.virtual_blocks > at.grid.blocks();
     uint32_t block = at.grid.block();
+    body(block);
+    if (!more) return true;
+    at.begin_telling();
     GPUSYNC_NOT_UNROLLED
     while (true) {
-      body(block);
-      if (!more) return true;
       block = at.told_by_first(at.grid.thread() == 0 ? claim(at) : no_block);
       if (block == no_block) return true;
+      body(block);
     }
   }
 

@@ -22,10 +22,10 @@ class cuda_phased_storage {
 
   /// Throws invalid_argument for no virtual blocks, cuda_failure if memory is short. See cuda_barrier_storage for what
   /// its barrier surveys.
-  cuda_phased_storage(const cuda_device& device, uint32_t virtual_blocks)
+  cuda_phased_storage(const cuda_device& device, uint64_t virtual_blocks)
       : virtual_blocks_(phased::at_least_one(virtual_blocks)),
-        resident_(std::min(virtual_blocks, most_resident(device))),
-        layout_(phased::layout::of<Schedule, cuda_grid>(virtual_blocks, resident_)),
+        resident_(std::min(virtual_blocks_, most_resident(device))),
+        layout_(phased::layout::of<Schedule, cuda_grid>(virtual_blocks_, resident_)),
         barrier_(device, resident_),
         words_(device, layout_.total * sizeof(uint32_t)) {
     clear();
@@ -34,7 +34,7 @@ class cuda_phased_storage {
   /// What a kernel takes as its first parameter. launch_phased() calls it.
   grid_type grid(uint32_t virtual_blocks) {
     phased::require_capacity(virtual_blocks, virtual_blocks_);
-    return {barrier_.barrier(), words(), words() + layout_.told, virtual_blocks};
+    return {barrier_.barrier().given(), words(), words() + layout_.told, virtual_blocks};
   }
 
   uint32_t capacity() const { return virtual_blocks_; }
@@ -45,11 +45,17 @@ class cuda_phased_storage {
   /// nothing: call it after the kernel, or at any time while it runs.
   std::vector<missing_block> missing() const { return phased::in_phases<Schedule>(barrier_.missing()); }
 
+  /// What went wrong in a launch on this storage, in a sentence or two; empty if nothing did.
+  std::string report() const { return barrier_.report(); }
+
   /// Back to the first state. Needed after a wait timed out. Precondition: no kernel uses the storage. Blocking.
   void reset() {
     barrier_.reset();
     clear();
   }
+
+  /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
+  void hand_over() { barrier_.hand_over(); }
 
   /// Bytes of device memory, the lines of placed counters not counted.
   size_t bytes() const { return barrier_.bytes() + words_.bytes(); }
@@ -110,12 +116,10 @@ template <class Schedule, class Algorithm, class... Parameters, class... Argumen
 uint32_t launch_phased(const cuda_device& device, cudaStream_t stream, const phased_shape& shape,
                        void (*kernel)(basic_phased_grid<Schedule, Algorithm, cuda_grid>, Parameters...),
                        cuda_phased_storage<Schedule, Algorithm>& storage, Arguments&&... arguments) {
-  const auto phased = storage.grid(shape.virtual_blocks);
   detail::check_shape(device, {1, shape.threads, shape.shared_bytes});
   const uint32_t resident = std::min(resident_blocks(device, kernel, shape), storage.resident_capacity());
-  const launch_shape launched{resident, shape.threads, shape.shared_bytes};
-  detail::check_argument(launched, phased.barrier());
-  launch(device, stream, launched, kernel, phased, std::forward<Arguments>(arguments)...);
+  launch(device, stream, {resident, shape.threads, shape.shared_bytes}, kernel, storage.grid(shape.virtual_blocks),
+         std::forward<Arguments>(arguments)...);
   return resident;
 }
 

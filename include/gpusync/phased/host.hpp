@@ -24,17 +24,17 @@ class host_phased_storage {
 
   /// For up to `resident` resident blocks; 0: as many as the host has cores. Throws invalid_argument for no virtual
   /// blocks, or if the barrier cannot serve that many resident ones.
-  explicit host_phased_storage(uint32_t virtual_blocks, uint32_t resident = 0)
+  explicit host_phased_storage(uint64_t virtual_blocks, uint32_t resident = 0)
       : virtual_blocks_(phased::at_least_one(virtual_blocks)),
-        resident_(std::min(virtual_blocks, resident != 0 ? resident : host_device{}.cores())),
-        layout_(phased::layout::of<Schedule, Grid>(virtual_blocks, resident_)),
+        resident_(std::min(virtual_blocks_, resident != 0 ? resident : host_device{}.cores())),
+        layout_(phased::layout::of<Schedule, Grid>(virtual_blocks_, resident_)),
         barrier_(resident_),
         words_(std::make_unique<line[]>(layout_.total / grid::layout::line_words)) {}
 
   /// What a kernel takes as its first parameter. launch_phased() calls it.
   grid_type grid(uint32_t virtual_blocks) {
     phased::require_capacity(virtual_blocks, virtual_blocks_);
-    return {barrier_.barrier(), words(), words() + layout_.told, virtual_blocks};
+    return {barrier_.barrier().given(), words(), words() + layout_.told, virtual_blocks};
   }
 
   uint32_t capacity() const { return virtual_blocks_; }
@@ -92,15 +92,10 @@ class host_phased_state {
 template <class Schedule, class Algorithm, class Grid, class Kernel, class... Arguments>
 uint32_t launch_phased(const host_device& device, const phased_shape& shape, Kernel&& kernel,
                        host_phased_storage<Schedule, Algorithm, Grid>& storage, const Arguments&... arguments) {
-  const auto phased = storage.grid(shape.virtual_blocks);
   const auto threads = static_cast<uint32_t>(std::min<uint64_t>(shape.threads.count(), UINT32_MAX));
   const uint32_t fitting = shape.resident != 0 ? shape.resident : std::max(1u, device.cores() / std::max(1u, threads));
   const uint32_t resident = std::min({shape.virtual_blocks, storage.resident_capacity(), fitting});
-  // The barrier is an argument of its own, so that launch() sees it: refuses a broken one, breaks it if a block throws.
-  launch(
-      device, {resident, shape.threads},
-      [kernel](const auto&, const auto& grid, const auto&... others) mutable { kernel(grid, others...); },
-      phased.barrier(), phased, arguments...);
+  launch(device, {std::max(1u, resident), shape.threads}, kernel, storage.grid(shape.virtual_blocks), arguments...);
   return resident;
 }
 

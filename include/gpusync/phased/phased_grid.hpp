@@ -12,7 +12,8 @@ namespace gpusync {
 /// plain grid barrier cannot do if not all blocks run at once. Those that do, the resident blocks, run the virtual ones
 /// and meet at the end of each phase.
 ///
-/// A small value: the first parameter of a kernel that launch_phased() starts. All threads of a block call each
+/// The first parameter of a kernel that launch_phased() starts, by value; whatever the kernel calls takes it by
+/// reference, for it cannot be copied. All threads of a block call each
 /// function together, and all blocks pass through the same sequence of phases. One storage serves one running kernel at
 /// a time; kernels that follow each other in a stream share it freely, whatever their sizes, without a reset.
 ///
@@ -33,14 +34,21 @@ namespace gpusync {
 /// Schedule: phased::striding, phased::claiming or phased::flag_claiming. Algorithm: of the barrier. Grid: cuda_grid or
 /// host_grid.
 template <class Schedule, class Algorithm, class Grid>
-class basic_phased_grid {
+class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<Schedule, Algorithm, Grid>> {
  public:
   using schedule = Schedule;
   using barrier_type = basic_grid_barrier<Algorithm, Grid>;
 
   /// Use launch_phased(), or the storage's grid().
-  GPUSYNC_HD basic_phased_grid(const barrier_type& barrier, uint32_t* words, uint32_t* told, uint32_t virtual_blocks)
+  GPUSYNC_HD basic_phased_grid(const typename barrier_type::argument& barrier, uint32_t* words, uint32_t* told,
+                               uint32_t virtual_blocks)
       : barrier_(barrier), words_(words), told_(told), virtual_blocks_(virtual_blocks) {}
+  /// For launches on host threads: what one thread of `original`'s kernel gets.
+  GPUSYNC_HD basic_phased_grid(detail::for_one_thread which, const basic_phased_grid& original)
+      : barrier_(which, original.barrier_),
+        words_(original.words_),
+        told_(original.told_),
+        virtual_blocks_(original.virtual_blocks_) {}
 
   /// Blocks of the grid that is worked on.
   GPUSYNC_HD uint32_t virtual_blocks() const { return virtual_blocks_; }
@@ -48,6 +56,8 @@ class basic_phased_grid {
   GPUSYNC_HD uint32_t phase() const { return phase_; }
   /// The barrier behind it.
   GPUSYNC_HD const barrier_type& barrier() const { return barrier_; }
+  /// How a launch finds the storage.
+  GPUSYNC_HD const detail::handle_header& header() const { return barrier_.header(); }
 
   /// `phases` phases of `body(virtual block, phase)`. Phases are counted from the start of the launch, so a second
   /// run() goes on where the first one ended.

@@ -14,7 +14,8 @@ inline constexpr uint32_t no_block = ~0u;
 
 /// Where the first thread of a block leaves a number for the others: two words that are used in turn, so that one block
 /// barrier is enough. Who writes one again has passed the block barrier that stands between, and all have read it by
-/// then. Here they lie in the grid's memory, on a line of the block's own.
+/// then: within one schedule's turn, see begin_telling(). Here they lie in the grid's memory, on a line of the block's
+/// own.
 template <class Grid>
 struct block_words {
   static constexpr uint32_t per_block = 32;  ///< words of the grid's memory
@@ -30,7 +31,7 @@ struct block_words {
 };
 
 #if defined(__CUDACC__)
-/// In shared memory. All phased grids of a kernel share the two words: their threads come together in between.
+/// In shared memory. All phased grids of a kernel share the two words.
 template <>
 struct block_words<cuda_grid> {
   static constexpr uint32_t per_block = 0;
@@ -58,6 +59,12 @@ struct resident_block {
   uint32_t* told;           ///< block_words
   uint32_t virtual_blocks;  ///< at least as many as there are resident ones
   uint32_t& turn;           ///< of block_words
+
+  /// Before the first told_by_first() of a phase: all threads have read what an earlier phase, or another phased grid,
+  /// has left in the words.
+  GPUSYNC_TEXT void begin_telling() const {
+    if (grid.threads() != 1) grid.sync_block();
+  }
 
   /// What the block's first thread gives, in all its threads. Has one block barrier in it: whatever the threads have
   /// done before it, is done.

@@ -25,8 +25,8 @@ struct layout {
   }
 };
 
-inline uint32_t at_least_one(uint32_t virtual_blocks) {
-  if (virtual_blocks != 0 && virtual_blocks != no_block) return virtual_blocks;
+inline uint32_t at_least_one(uint64_t virtual_blocks) {
+  if (virtual_blocks != 0 && virtual_blocks < no_block) return static_cast<uint32_t>(virtual_blocks);
   throw invalid_argument("A phased grid has 1 to " + std::to_string(no_block - 1) + " virtual blocks, not " +
                          std::to_string(virtual_blocks) + ".");
 }

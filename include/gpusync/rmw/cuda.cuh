@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <gpusync/core/cuda_device.hpp>
+#include <gpusync/core/handle.hpp>
 #include <gpusync/rmw/cas.hpp>
 #include <gpusync/rmw/cas128.hpp>
 #include <gpusync/rmw/coalesced_store.hpp>
@@ -35,10 +36,12 @@ namespace rmw {
 namespace detail {
 template <class Consensus, class = void>
 struct evidence_of {
+  static constexpr bool needed = false;
   static void require(const cuda_device&) {}
 };
 template <class Consensus>
 struct evidence_of<Consensus, typename void_of<typename Consensus::evidence>::type> {
+  static constexpr bool needed = true;
   static void require(const cuda_device& device) {
     const std::string tested = Consensus::evidence::device;
     if (tested == device.name()) return;
@@ -50,17 +53,29 @@ struct evidence_of<Consensus, typename void_of<typename Consensus::evidence>::ty
 };
 }  // namespace detail
 
-/// Throws untested_device if objects with this policy stand on evidence for another device than this one, and
-/// invalid_argument if the device cannot run it at all. cuda_rmw_storage calls it; call it before a launch whose blocks
-/// have objects in shared memory.
+/// Says that a device has been asked for: what require_evidence() gives, to be handed to the kernel and from there to
+/// shared_rmw_storage::start(). A launch on another device is refused.
 template <class Consensus>
-void require_evidence(const cuda_device& device) {
+struct evidence_permit {
+  gpusync::detail::handle_header header_;
+  GPUSYNC_HD const gpusync::detail::handle_header& header() const { return header_; }
+  GPUSYNC_HD evidence_permit(gpusync::detail::for_one_thread, const evidence_permit& other) : header_(other.header_) {}
+  GPUSYNC_HD explicit evidence_permit(const gpusync::detail::handle_header& header) : header_(header) {}
+};
+
+/// Throws untested_device if objects with this policy stand on evidence for another device than this one, and
+/// invalid_argument if the device cannot run it at all. cuda_rmw_storage calls it; a launch whose blocks have objects in
+/// shared memory needs the permit that it returns.
+template <class Consensus>
+evidence_permit<Consensus> require_evidence(const cuda_device& device) {
   detail::evidence_of<Consensus>::require(device);
   if (std::string(Consensus::name) == "cas128" && device.properties().major < 9) {
     throw invalid_argument("Consensus cas128 needs a device of compute capability 9.0, and " + device.name() + " has " +
                            std::to_string(device.properties().major) + "." + std::to_string(device.properties().minor) +
                            ". Use rmw::cas.");
   }
+  return evidence_permit<Consensus>({gpusync::detail::handle_header::magic, 0, gpusync::detail::handle_kind::evidence,
+                                     static_cast<uint32_t>(device.ordinal()), 1});
 }
 
 }  // namespace rmw
@@ -115,8 +130,22 @@ template <class Object>
 struct alignas(128) shared_rmw_storage {
   uint64_t words[Object::words];
 
-  /// Makes a fresh object. All threads of the block call it together, before the first join().
+  /// Makes a fresh object. All threads of the block call it together, before the first join(). Not for policies that
+  /// stand on evidence.
   __device__ Object start(const typename Object::state_type& first) {
+    static_assert(!rmw::detail::evidence_of<typename Object::consensus>::needed,
+                  "this policy stands on evidence for one device: hand what rmw::require_evidence<Consensus>(device) "
+                  "returns to the kernel, and from there to start(first, permit)");
+    return start_permitted(first);
+  }
+  /// The same for any policy, with what rmw::require_evidence() has given to the kernel.
+  __device__ Object start(const typename Object::state_type& first,
+                          const rmw::evidence_permit<typename Object::consensus>&) {
+    return start_permitted(first);
+  }
+
+ private:
+  __device__ Object start_permitted(const typename Object::state_type& first) {
     const uint32_t threads = blockDim.x * blockDim.y * blockDim.z;
     const uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
     for (uint32_t i = thread; i < Object::words; i += threads) words[i] = Object::start_word(i, first);

@@ -146,6 +146,7 @@ struct cuda_words;
       return static_cast<ADDRESS>(__cvta_generic_to_shared(address));                                             \
     }                                                                                                             \
   }
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 #define GPUSYNC_CUDA_WIDE_CAS(ORDER, PLACE, SCOPE, CONSTRAINT, CONVERT)                                            \
   asm volatile("{ .reg .b128 from, to, was; mov.b128 from, {%3, %4}; mov.b128 to, {%5, %6}; atom." ORDER "." SCOPE \
                "." PLACE ".cas.b128 was, [%2], from, to; mov.b128 {%0, %1}, was; }"                                \
@@ -153,6 +154,14 @@ struct cuda_words;
                : CONSTRAINT(CONVERT(address)), "l"(expected.low), "l"(expected.high), "l"(desired.low),            \
                  "l"(desired.high)                                                                                 \
                : "memory")
+#else
+// Older GPUs have no such instruction. The host refuses rmw::cas128 for them (rmw::require_evidence), so this is for
+// programs that never asked.
+#define GPUSYNC_CUDA_WIDE_CAS(ORDER, PLACE, SCOPE, CONSTRAINT, CONVERT) \
+  before = expected;                                                    \
+  (void)address, (void)desired;                                         \
+  __trap()
+#endif
 
 GPUSYNC_CUDA_WORDS(space::global, "global", "gpu", size_t, "l", global_address);
 GPUSYNC_CUDA_WORDS(space::shared, "shared", "cta", uint32_t, "r", shared_address);
@@ -243,7 +252,10 @@ struct cuda_thread : single_lane {
   static constexpr space where = Where;
 
   __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {
-    return detail::in_registers(words, __activemask());
+    // The calling thread alone: who else of its warp is here, it need not know.
+    uint32_t own;
+    asm("mov.u32 %0, %%lanemask_eq;" : "=r"(own));
+    return detail::in_registers(words, own);
   }
   template <memory_order Order, class Word>
   __device__ __forceinline__ Word load(const Word* address) const {

@@ -7,6 +7,8 @@
 #include <gpusync/core/error.hpp>
 #endif
 #include <gpusync/core/deadline.hpp>
+#include <gpusync/core/handle.hpp>
+#include <gpusync/core/misuse.hpp>
 #include <gpusync/rmw/cas.hpp>
 #include <gpusync/rmw/object.hpp>
 
@@ -87,8 +89,8 @@ using agreement = basic_rmw_object<roll_of_the_lost<N>, N, cas<publication::orde
 #if !defined(__CUDACC_RTC__)
 /// `blocks`, if a barrier for up to N can have them.
 template <uint32_t N>
-uint32_t require_survivable(uint32_t blocks) {
-  if (blocks >= 1 && blocks <= N) return blocks;
+uint32_t require_survivable(uint64_t blocks) {
+  if (blocks >= 1 && blocks <= N) return static_cast<uint32_t>(blocks);
   throw invalid_argument("A fault-tolerant barrier for up to " + std::to_string(N) + " blocks was asked to join " +
                          std::to_string(blocks) + ".");
 }
@@ -119,10 +121,11 @@ struct survivor_layout {
 
 /// A grid barrier that outlives its blocks. Whoever waits longer than its deadline closes the phase; then all members
 /// agree, by a wait-free object, on who has arrived in it. The others are removed, and the barrier goes on as one of
-/// those that are left. A small value: pass it to the kernel by value; it stays valid as long as the storage that made
-/// it.
+/// those that are left. The parameter of a kernel, by value; whatever the kernel calls takes it by reference, for it
+/// cannot be copied. It stays valid as long as the storage that made it. Each launch begins with all blocks as members:
+/// gpusync::launch() sees to it, also in every replay of a graph that it was captured into.
 ///
-///   gpusync::fault_tolerant_barrier<132> barrier = storage.start(stream);     // on the host, before each launch
+///   gpusync::launch(gpu, stream, {132, 256}, kernel, storage.barrier());      // on the host
 ///   ...
 ///   switch (barrier.arrive_and_wait(10_ms)) {                                 // in the kernel
 ///     case phase_outcome::removed: return;                                    // the others go on without this block
@@ -160,7 +163,8 @@ struct survivor_layout {
 /// N: the most blocks, up to 480. Grid: cuda_grid or host_grid. Machine: of a wait-free object, with arrive(), poll(),
 /// acquire() and late(): rmw::cuda_survivor, rmw::host_survivor. Agreement: only the explorer has another one.
 template <uint32_t N, class Grid, class Machine, class Agreement = rmw::agreement<N, Machine>>
-class basic_fault_tolerant_barrier {
+class basic_fault_tolerant_barrier
+    : public detail::passed_by_reference<basic_fault_tolerant_barrier<N, Grid, Machine, Agreement>> {
   using layout = rmw::survivor_layout<N>;
   using roll = rmw::roll_of_the_lost<N>;
   using verdict = rmw::phase_verdict<N>;
@@ -171,9 +175,13 @@ class basic_fault_tolerant_barrier {
   static constexpr uint32_t max_blocks = N;
   using agreement_type = Agreement;
 
-  /// Use the storage's start() instead. `words`: bytes(blocks) of memory at a multiple of 128, zero before the launch.
-  GPUSYNC_HD basic_fault_tolerant_barrier(uint64_t* words, uint32_t blocks)
-      : words_(words), blocks_(blocks), goal_(blocks), count_(blocks) {}
+  /// Use the storage's barrier() instead. `words`: bytes(blocks) of memory at a multiple of 128, zero before the launch.
+  GPUSYNC_HD basic_fault_tolerant_barrier(uint64_t* words, uint32_t blocks,
+                                          const detail::handle_header& header = detail::handle_header())
+      : header_(header), words_(words), blocks_(blocks), goal_(blocks), count_(blocks) {}
+  /// For launches on host threads: what one thread of `original`'s kernel gets.
+  GPUSYNC_HD basic_fault_tolerant_barrier(detail::for_one_thread, const basic_fault_tolerant_barrier& original)
+      : basic_fault_tolerant_barrier(original.words_, original.blocks_, original.header_) {}
 
   /// Of the memory behind a barrier of so many blocks.
   GPUSYNC_HD static constexpr size_t bytes(uint32_t blocks) {
@@ -188,6 +196,8 @@ class basic_fault_tolerant_barrier {
 
   /// Blocks of the launch.
   GPUSYNC_HD uint32_t blocks() const { return blocks_; }
+  /// How a launch finds the storage.
+  GPUSYNC_HD const detail::handle_header& header() const { return header_; }
 
   /// The calling block has come to the end of its phase; does not wait. If nobody's deadline was over before, it will
   /// not be removed in this phase, however long it stays away from wait(). After `removed` does nothing.
@@ -203,30 +213,14 @@ class basic_fault_tolerant_barrier {
   /// Waits until all members have arrived in the phase in which this block has, or until `patience` is over, which
   /// begins after the first failed polls. All threads of the block get the same answer.
   GPUSYNC_TEXT phase_outcome wait(timeout patience) {
-    Grid grid = Grid::current();
-    if (removed_) return phase_outcome::removed;
-    if (telling_ == 0) telling_ = grid.prepare_telling();
-    phase_outcome outcome = phase_outcome::passed;
-    if (acts(grid)) {
-      outcome = wait_alone(grid, patience);
-      if (outcome != phase_outcome::passed) {
-        post(grid);
-        grid.tell_block(telling_);
-      }
-    }
-    if (grid.sync_block_telling(outcome != phase_outcome::passed, telling_)) {
-      if (!acts(grid)) read_notice(grid);
-      outcome = removed_ ? phase_outcome::removed : phase_outcome::members_lost;
-    }
-    ++phase_;
-    goal_ += count_;
-    return outcome;
+    Grid::current().separate_telling();
+    return wait_after_arrival(patience);
   }
 
   /// arrive() and wait().
   GPUSYNC_TEXT phase_outcome arrive_and_wait(timeout patience) {
     arrive();
-    return wait(patience);
+    return wait_after_arrival(patience);
   }
 
   /// The members of the last phase that this block has passed; before the first, all blocks. The same in all survivors,
@@ -252,12 +246,34 @@ class basic_fault_tolerant_barrier {
  private:
   static constexpr uint32_t unknown = ~0u;
 
+  /// Nothing but the block's arrival stands between this wait and any other.
+  GPUSYNC_TEXT phase_outcome wait_after_arrival(timeout patience) {
+    Grid grid = Grid::current();
+    if (removed_) return phase_outcome::removed;
+    if (telling_ == 0) telling_ = grid.prepare_telling();
+    phase_outcome outcome = phase_outcome::passed;
+    if (acts(grid)) {
+      outcome = wait_alone(grid, patience);
+      if (outcome != phase_outcome::passed) {
+        post(grid);
+        grid.tell_block(telling_);
+      }
+    }
+    if (grid.sync_block_telling(outcome != phase_outcome::passed, telling_)) {
+      if (!acts(grid)) read_notice(grid);
+      outcome = removed_ ? phase_outcome::removed : phase_outcome::members_lost;
+    }
+    ++phase_;
+    goal_ += count_;
+    return outcome;
+  }
+
   GPUSYNC_HD layout at() const { return {blocks_}; }
   /// Whether the calling thread is one of those that act for the block.
   GPUSYNC_TEXT static bool acts(Grid grid) { return grid.thread() < Machine::lanes; }
 
   GPUSYNC_TEXT void enter(Grid grid) {
-    if (grid.block() >= blocks_) grid.refuse_outsider(blocks_);
+    if (grid.block() >= blocks_) grid.fail(nullptr, misuse::outsider, blocks_);
     rank_ = grid.block();
   }
 
@@ -398,6 +414,7 @@ class basic_fault_tolerant_barrier {
     return count;
   }
 
+  detail::handle_header header_;
   uint64_t* words_;
   uint32_t blocks_;
   uint32_t phase_ = 0;

@@ -1,8 +1,11 @@
 // The fault-tolerant barrier of a CUDA grid.
 #pragma once
 
+#include <memory>
+
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/cuda_grid.cuh>
+#include <gpusync/core/cuda_storage_control.hpp>
 #include <gpusync/rmw/cuda.cuh>
 #include <gpusync/rmw/fault_tolerant_barrier.hpp>
 
@@ -61,25 +64,65 @@ class cuda_fault_tolerant_storage {
   using barrier_type = fault_tolerant_barrier<N>;
 
   /// Throws invalid_argument unless there are 1 to N blocks, cuda_failure if memory is short.
-  cuda_fault_tolerant_storage(const cuda_device& device, uint32_t blocks)
-      : blocks_(rmw::require_survivable<N>(blocks)), words_(device, barrier_type::bytes(blocks)) {}
+  cuda_fault_tolerant_storage(const cuda_device& device, uint64_t blocks)
+      : blocks_(rmw::require_survivable<N>(blocks)),
+        words_(device, barrier_type::bytes(blocks_)),
+        control_(std::make_unique<control>(words_, blocks_)) {}
 
-  /// A fresh barrier, of which all blocks are members, for one launch, the next one on `stream`. Blocks that the launch
-  /// does not have are lost in the first phase. Asynchronous: sets the memory to 0 on the stream. Precondition: no
-  /// kernel that may still run uses the storage, but for those before on the stream.
-  barrier_type start(cudaStream_t stream) {
-    const cuda_device_scope scope(words_.ordinal());
-    check_cuda(cudaMemsetAsync(words_.address(), 0, words_.bytes(), stream), "cudaMemsetAsync");
-    return barrier_type(static_cast<uint64_t*>(words_.address()), blocks_);
+  /// The barrier to hand to a kernel by gpusync::launch(), which makes all blocks members again, on the stream, before
+  /// each launch (for other launches: check_launch()). Blocks that the launch does not have are lost in the first phase.
+  barrier_type barrier() {
+    return barrier_type(static_cast<uint64_t*>(words_.address()), blocks_,
+                        {detail::handle_header::magic, control_->number(), detail::handle_kind::survivors, 0, blocks_});
   }
+
+  /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
+  void hand_over() { control_->order.forget(); }
 
   uint32_t blocks() const { return blocks_; }
   /// Bytes of device memory.
   size_t bytes() const { return words_.bytes(); }
 
  private:
+  class control : public detail::storage_control {
+   public:
+    control(const cuda_buffer& words, uint32_t blocks)
+        : address_(words.address()), bytes_(words.bytes()), ordinal_(words.ordinal()), blocks_(blocks) {}
+
+    int device() const override { return ordinal_; }
+    void check(const detail::handle_header&, const detail::launch_request& launch) override {
+      if (launch.device != ordinal_) {
+        throw invalid_argument("A fault-tolerant barrier's storage was made for CUDA device " +
+                               std::to_string(ordinal_) + ", but the launch is on another. Make a storage there.");
+      }
+      if (launch.blocks > blocks_) {
+        throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
+                               " blocks, but its fault-tolerant barrier's storage was made for " +
+                               std::to_string(blocks_) + ". Make a larger storage.");
+      }
+      if (launch.threads < cuda_grid::warp_size) {
+        throw invalid_argument("A fault-tolerant barrier needs blocks of at least a warp of 32 threads, which acts for "
+                               "the block; these have " +
+                               std::to_string(launch.threads) + ".");
+      }
+      order.follow(static_cast<cudaStream_t>(launch.stream));
+    }
+    void prepare(const detail::handle_header&, const detail::launch_request& launch) override {
+      check_cuda(cudaMemsetAsync(address_, 0, bytes_, static_cast<cudaStream_t>(launch.stream)), "cudaMemsetAsync");
+    }
+
+    detail::stream_order order;
+
+   private:
+    void* address_;
+    size_t bytes_;
+    int ordinal_;
+    uint32_t blocks_;
+  };
+
   uint32_t blocks_;
   cuda_buffer words_;
+  std::unique_ptr<control> control_;
 };
 
 }  // namespace gpusync

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <gpusync/core/host_grid.hpp>
+#include <gpusync/core/storage_control.hpp>
 #include <gpusync/rmw/fault_tolerant_barrier.hpp>
 #include <gpusync/rmw/host.hpp>
 
@@ -45,15 +46,16 @@ class host_fault_tolerant_storage {
   using barrier_type = basic_fault_tolerant_barrier<N, Grid, Machine>;
 
   /// Throws invalid_argument unless there are 1 to N blocks.
-  explicit host_fault_tolerant_storage(uint32_t blocks = N) : blocks_(rmw::require_survivable<N>(blocks)) {
-    lines_ = std::make_unique<line[]>(bytes() / sizeof(line) + 1);
-  }
+  explicit host_fault_tolerant_storage(uint64_t blocks = N)
+      : blocks_(rmw::require_survivable<N>(blocks)),
+        lines_(std::make_unique<line[]>(bytes() / sizeof(line) + 1)),
+        control_(std::make_unique<control>(memory(), bytes() / sizeof(uint64_t), blocks_)) {}
 
-  /// A fresh barrier, of which all blocks are members, for the next launch. Blocks that the launch does not have are
-  /// lost in the first phase. Precondition: nobody uses the storage.
-  barrier_type start() {
-    std::fill(memory(), memory() + bytes() / sizeof(uint64_t), uint64_t{0});
-    return barrier_type(memory(), blocks_);
+  /// The barrier to hand to a kernel by gpusync::launch(), which makes all blocks members again before each launch.
+  /// Blocks that the launch does not have are lost in the first phase.
+  barrier_type barrier() {
+    return barrier_type(memory(), blocks_,
+                        {detail::handle_header::magic, control_->number(), detail::handle_kind::survivors, 0, blocks_});
   }
 
   uint32_t blocks() const { return blocks_; }
@@ -63,10 +65,33 @@ class host_fault_tolerant_storage {
   struct alignas(128) line {
     uint64_t words[16];
   };
+
+  class control : public detail::storage_control {
+   public:
+    control(uint64_t* words, size_t count, uint32_t blocks) : words_(words), count_(count), blocks_(blocks) {}
+
+    int device() const override { return detail::launch_request::host_launch; }
+    void check(const detail::handle_header&, const detail::launch_request& launch) override {
+      if (launch.blocks <= blocks_) return;
+      throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
+                             " blocks, but its fault-tolerant barrier's storage was made for " +
+                             std::to_string(blocks_) + ". Make a larger storage.");
+    }
+    void prepare(const detail::handle_header&, const detail::launch_request&) override {
+      std::fill(words_, words_ + count_, uint64_t{0});
+    }
+
+   private:
+    uint64_t* words_;
+    size_t count_;
+    uint32_t blocks_;
+  };
+
   uint64_t* memory() { return lines_[0].words; }
 
   uint32_t blocks_;
   std::unique_ptr<line[]> lines_;
+  std::unique_ptr<control> control_;
 };
 
 }  // namespace gpusync

@@ -16,29 +16,30 @@ template <class State, uint32_t N, class Consensus, class Operation>
 struct layout {
   static constexpr uint32_t line = 16;   ///< words of 128 bytes
   static constexpr uint32_t sector = 4;  ///< words of 32 bytes
-  GPUSYNC_HD static constexpr uint32_t up_to(uint32_t words, uint32_t unit) { return (words + unit - 1) / unit * unit; }
+  GPUSYNC_HD static constexpr uint64_t up_to(uint64_t words, uint32_t unit) { return (words + unit - 1) / unit * unit; }
 
   static constexpr uint32_t state_words = words_of<State>;
   static constexpr uint32_t operation_words = wire<Operation>::words;
 
-  static constexpr uint32_t announcements = up_to(Consensus::words(N), line);
-  static constexpr uint32_t mail = announcements + up_to(N * operation_words, line);
-  static constexpr uint32_t records = mail + (Consensus::patience == 0 ? 0 : up_to(N * state_words, line));
+  // Of 64 bits: the records of many participants are larger than 32 bits can count.
+  static constexpr uint64_t announcements = up_to(Consensus::words(N), line);
+  static constexpr uint64_t mail = announcements + up_to(uint64_t{N} * operation_words, line);
+  static constexpr uint64_t records = mail + (Consensus::patience == 0 ? 0 : up_to(uint64_t{N} * state_words, line));
 
   /// In a record: the state (unless the policy's own words carry it), the row of numbers, the rows of the answers.
   static constexpr uint32_t numbers = Consensus::carries_state ? 0 : state_words;
   static constexpr uint32_t answers = numbers + N;
   static constexpr uint32_t record_words = answers + N * state_words;
-  static constexpr uint32_t record_stride = up_to(record_words, sector);
+  static constexpr uint64_t record_stride = up_to(record_words, sector);
 
-  static constexpr uint32_t total = up_to(records + 2 * N * record_stride, line);
+  static constexpr uint64_t total = up_to(records + 2 * uint64_t{N} * record_stride, line);
 
   GPUSYNC_HD static constexpr size_t announcement(uint32_t row, uint32_t participant) {
-    return announcements + row * N + participant;
+    return announcements + size_t{row} * N + participant;
   }
-  GPUSYNC_HD static constexpr size_t letter(uint32_t row, uint32_t participant) { return mail + row * N + participant; }
+  GPUSYNC_HD static constexpr size_t letter(uint32_t row, uint32_t participant) { return mail + size_t{row} * N + participant; }
   GPUSYNC_HD static constexpr size_t record(uint32_t participant, uint32_t buffer) {
-    return records + size_t{2 * participant + buffer} * record_stride;
+    return records + (size_t{2} * participant + buffer) * record_stride;
   }
 
   /// A row's word of a number: the number, and whether the record's own round applied that announcement.

@@ -10,7 +10,7 @@ namespace gpusync {
 
 /// A read-modify-write object of N participants, which survives that N - 1 of them stop for ever, wherever they stand:
 /// an operation replaces the state x by f(x) and returns x, in one indivisible step (Kruskal, Rudolph and Snir 1988;
-/// Hagen, Ha and Anshus, items H1 to H5, H7 and H8). A small value: pass it to the kernel by value; it stays valid as
+/// Hagen, Ha and Anshus, items H1 to H5, H7 and H8). A small value, which may be copied (its participants may not): pass it to the kernel by value; it stays valid as
 /// long as the memory behind it.
 ///
 /// State: trivially copyable, up to 64 bytes, value-initializable. Consensus: rmw::cas, rmw::cas128 or
@@ -59,23 +59,26 @@ class basic_rmw_object {
       // After a win, letters and a look at the announcements.
       (N - 1) * uint64_t{(Consensus::patience == 0 ? 0 : layout::state_words) + 1};
   /// Of the memory behind the object, in words of 64 bits and in bytes; it begins at a multiple of 128 bytes.
-  static constexpr uint32_t words = layout::total;
-  static constexpr size_t bytes = size_t{words} * sizeof(uint64_t);
+  static constexpr uint64_t words = layout::total;
+  static constexpr size_t bytes = words * sizeof(uint64_t);
 
   /// Use a storage's object() instead, or a shared object's. `memory` was made by start().
   GPUSYNC_HD explicit basic_rmw_object(uint64_t* memory) : words_(memory) {}
 
   /// Writes a fresh object whose state is `first` to `memory`, all `words` of it. Nothing may use the object yet.
   GPUSYNC_HD static void start(uint64_t* memory, const State& first) {
-    for (uint32_t i = 0; i < words; ++i) memory[i] = start_word(i, first);
+    for (uint64_t i = 0; i < words; ++i) memory[i] = start_word(i, first);
   }
   /// Word `index` of a fresh object, for several threads that write one together.
-  GPUSYNC_HD static uint64_t start_word(uint32_t index, const State& first) {
+  GPUSYNC_HD static uint64_t start_word(uint64_t index, const State& first) {
     uint32_t state[layout::state_words];
     rmw::split(first, state);
     // Round 0 was won by participant 0 with its record 0; all tags and numbers are 0.
-    if constexpr (Consensus::carries_state) return Consensus::start_word(index, state, layout::state_words);
-    const uint32_t at = index - static_cast<uint32_t>(layout::record(0, 0));
+    if constexpr (Consensus::carries_state) {
+      return index < Consensus::words(N) ? Consensus::start_word(static_cast<uint32_t>(index), state, layout::state_words)
+                                         : 0;
+    }
+    const uint64_t at = index - layout::record(0, 0);
     return index >= layout::record(0, 0) && at < layout::state_words ? rmw::tagged(state[at], 0) : 0;
   }
 

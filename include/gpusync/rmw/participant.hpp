@@ -1,6 +1,7 @@
 // What a participant of a wait-free object does: the algorithm.
 #pragma once
 
+#include <gpusync/core/handle.hpp>
 #include <gpusync/rmw/layout.hpp>
 #include <gpusync/rmw/machine.hpp>
 #include <gpusync/rmw/operations.hpp>
@@ -8,7 +9,8 @@
 
 namespace gpusync {
 
-/// What one participant holds in its hand: made by basic_rmw_object::join(), used by that participant alone.
+/// What one participant holds in its hand: made by basic_rmw_object::join(), used by that participant alone. Functions
+/// take it by reference, for it cannot be copied: two copies would announce under the same numbers.
 ///
 /// How a call goes. The object's state is a record that the last decided round took; a record also holds, for each
 /// participant, the number of its last applied announcement and the answer to it. A participant that has won the last
@@ -18,7 +20,7 @@ namespace gpusync {
 /// bounds the passes, and it is why a round may serve many. All words carry tags, so a record that is overwritten while
 /// it is read is noticed.
 template <class State, uint32_t N, class Consensus, class Operation, class Machine>
-class rmw_participant {
+class rmw_participant : public detail::passed_by_reference<rmw_participant<State, N, Consensus, Operation, Machine>> {
   using layout = rmw::layout<State, N, Consensus, Operation>;
   using wire = rmw::wire<Operation>;
   using head = typename Consensus::head;

@@ -42,10 +42,12 @@ class barrier_program : public stress_program {
         timed_out_(where.device(), sizeof(unsigned long long)) {
     require_launchable(where.device(), stress<whole_barrier>, shape_);
     if constexpr (divisible) {
-      require_launchable(where.device(), stress<part_barrier>, shape_);
+      require_launchable(where.device(), stress_parts<part_barrier>, shape_);
       require_launchable(where.device(), stress<dropping_barrier>, shape_);
-      if (blocks >= 2) second_ = std::make_unique<storage>(where.device(), blocks);
-      if (blocks >= 3) third_ = std::make_unique<storage>(where.device(), blocks);
+      if (blocks >= 2) {
+        second_ = std::make_unique<storage>(where.device(), blocks);
+        third_ = std::make_unique<storage>(where.device(), blocks);
+      }
     }
   }
 
@@ -90,28 +92,23 @@ class barrier_program : public stress_program {
   using dropping_barrier = basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks>;
   static constexpr bool divisible = !grid::is_whole_grid_only<Algorithm>::value;
 
-  template <class Barrier>
-  void start_on(const stress_task& task, Barrier one, Barrier two, Barrier three) {
-    launch(where_.device(), where_.stream(), shape_, stress<Barrier>, task, one, two, three);
-  }
-
   void start(stress_mode mode, const stress_task& task) {
     if constexpr (divisible) {
       if (mode == stress_mode::dropping) {
-        const dropping_barrier barrier = storage_.dropping_barrier();
-        return start_on(task, barrier, barrier, barrier);
+        return launch(where_.device(), where_.stream(), shape_, stress<dropping_barrier>, task,
+                      storage_.dropping_barrier());
       }
       if (mode != stress_mode::whole) {
         const auto part = [&](uint32_t number) {
           const stress_part of = stress_part::of(blocks_, task.parts, number);
           return block_range{of.first, of.count};
         };
-        const part_barrier second = second_->barrier(part(1));
-        return start_on(task, storage_.barrier(part(0)), second, task.parts == 3 ? third_->barrier(part(2)) : second);
+        return launch(where_.device(), where_.stream(), shape_, stress_parts<part_barrier>, task,
+                      storage_.barrier(part(0)), second_->barrier(part(1)),
+                      third_->barrier(part(task.parts == 3 ? 2 : 1)));  // with two parts nobody calls it
       }
     }
-    const whole_barrier barrier = storage_.barrier();
-    start_on(task, barrier, barrier, barrier);
+    launch(where_.device(), where_.stream(), shape_, stress<whole_barrier>, task, storage_.barrier());
   }
 
   static uint64_t read(const cuda_buffer& counter) {

@@ -75,21 +75,12 @@ __device__ __forceinline__ bool pass(const cuda_grid& grid, Barrier& barrier, ui
   return true;
 }
 
-/// All phases of a launch. A barrier of parts comes in three copies, one for each part; the others use the first.
+/// All phases of a launch, for the blocks of one part.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2) stress(stress_task task, Barrier one, Barrier two, Barrier three) {
+__device__ __forceinline__ void stress_phases(const stress_task& task, Barrier& barrier, const stress_part& mine) {
   using members = typename Barrier::members;
-  constexpr bool in_parts = std::is_same<members, block_range>::value;
   const cuda_grid grid;
   const uint32_t block = grid.block();
-  stress_part mine{0, 0, grid.blocks()};
-  if constexpr (in_parts) {
-    const uint32_t number = block / (grid.blocks() / task.parts);
-    mine = stress_part::of(grid.blocks(), task.parts, number < task.parts ? number : task.parts - 1);
-    if (mine.number == 1) one = two;
-    if (mine.number == 2) one = three;
-  }
-  Barrier& barrier = one;
   uint32_t wrong = 0, checked = 0;
   const auto check = [&](uint32_t s, uint32_t offset) {
     const uint32_t other = mine.first + (block - mine.first + offset) % mine.count;
@@ -126,6 +117,21 @@ __global__ void __launch_bounds__(1024, 2) stress(stress_task task, Barrier one,
   }
   task.data.report(wrong);
   (void)atomicAdd(task.checked, static_cast<unsigned long long>(checked));
+}
+
+template <class Barrier>
+__global__ void __launch_bounds__(1024, 2) stress(stress_task task, Barrier barrier) {
+  stress_phases(task, barrier, {0, 0, cuda_grid{}.blocks()});
+}
+
+/// In two or three parts, with a barrier each; there are three barriers in either case.
+template <class Barrier>
+__global__ void __launch_bounds__(1024, 2) stress_parts(stress_task task, Barrier one, Barrier two, Barrier three) {
+  const cuda_grid grid;
+  const uint32_t number = grid.block() / (grid.blocks() / task.parts);
+  const stress_part mine =
+      stress_part::of(grid.blocks(), task.parts, number < task.parts ? number : task.parts - 1);
+  stress_phases(task, mine.number == 0 ? one : mine.number == 1 ? two : three, mine);
 }
 
 }  // namespace gpusync::tool

@@ -1,0 +1,67 @@
+// What only the running kernel can find wrong, and the sentences that say so.
+#pragma once
+
+#if !defined(__CUDACC_RTC__)
+#include <string>
+
+#include <gpusync/core/error.hpp>
+#endif
+#include <gpusync/core/config.hpp>
+
+namespace gpusync {
+
+/// Why a kernel was ended by this library. On a GPU the launch fails (and the CUDA context with it), and the host finds
+/// the reason in the storage: see misuse_in_words(). On host threads the launch throws.
+enum class misuse : uint32_t {
+  none,
+  outsider,            ///< a block called a barrier that does not join it; detail: members
+  lost_phase,          ///< a wait without a deadline, on a barrier of which a phase was given up
+  unfinished_arrival,  ///< arrive() or sync() before the wait for the arrival before
+  spent_token,         ///< a token given to wait() twice, or after it was moved from
+  lent,                ///< a barrier used beside a view that was made of it
+  left,                ///< a call after arrive_and_drop()
+  bad_view,            ///< warps that cannot form a view of their block; detail: threads
+};
+
+#if !defined(__CUDACC_RTC__)
+
+/// The sentence for what block `block` has done.
+inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detail) {
+  const std::string who = "Block " + std::to_string(block);
+  switch (reason) {
+    case misuse::none: return {};
+    case misuse::outsider:
+      return who + " called a barrier of " + std::to_string(detail) +
+             " blocks that does not join it. Let only members call it, or make a larger storage.";
+    case misuse::lost_phase:
+      return who +
+             " waited without a deadline at a barrier of which a phase had been given up: it would have waited for "
+             "ever. Leave the kernel after a time-out, and call reset() on the storage before its next launch.";
+    case misuse::unfinished_arrival:
+      return who +
+             " arrived again before it had waited for its last arrival: it would be counted for a block that is still "
+             "missing. Give each arrival's token to wait() before the next one.";
+    case misuse::spent_token:
+      return who + " gave a token to wait() that had been waited for, or moved from. A token is good for one wait.";
+    case misuse::lent:
+      return who +
+             " used a barrier beside a view of some of its warps, or made such a view after its first use. Make the "
+             "view first, and use the view alone.";
+    case misuse::left: return who + " called a barrier again that it had left with arrive_and_drop().";
+    case misuse::bad_view:
+      return who + " made a view of " + std::to_string(detail) +
+             " threads: a view is of whole warps of the block, at least one, and of one only without a named barrier.";
+  }
+  return {};
+}
+
+/// Throws what a launch on host threads ends with.
+[[noreturn]] inline void throw_misuse(misuse reason, uint32_t block, uint32_t detail) {
+  const std::string words = misuse_in_words(reason, block, detail);
+  if (reason == misuse::lost_phase) throw broken_barrier(words);
+  throw invalid_argument(words);
+}
+
+#endif
+
+}  // namespace gpusync

@@ -1,0 +1,174 @@
+// What a launch asks the storages behind its kernel's arguments.
+#pragma once
+
+#include <cstring>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <gpusync/core/error.hpp>
+#include <gpusync/core/handle.hpp>
+#include <gpusync/core/missing_block.hpp>
+
+namespace gpusync::detail {
+
+/// A launch, as storages see it.
+struct launch_request {
+  uint64_t blocks;
+  uint64_t threads;  ///< of a block
+  int device;        ///< the CUDA device's number; host_launch for host threads
+  void* stream = nullptr;  ///< cudaStream_t
+
+  static constexpr int host_launch = -1;
+};
+
+/// A storage's side of its handles: knows what its memory can take. One for each storage, which owns it; found by the
+/// number that its handles carry. Thread-safe as far as its storage is.
+class storage_control {
+ public:
+  storage_control() {
+    living& all = everyone();
+    const std::unique_lock<std::shared_mutex> lock(all.mutex);
+    number_ = ++all.last;
+    all.storages.emplace(number_, this);
+  }
+  virtual ~storage_control() {
+    living& all = everyone();
+    const std::unique_lock<std::shared_mutex> lock(all.mutex);
+    all.storages.erase(number_);
+  }
+  storage_control(const storage_control&) = delete;
+  storage_control& operator=(const storage_control&) = delete;
+
+  uint64_t number() const { return number_; }
+
+  /// Throws if this handle cannot take part in the launch: invalid_argument, broken_barrier or storage_in_use.
+  virtual void check(const handle_header& handle, const launch_request& launch) = 0;
+  /// Fills in what is known only now, in the copy of the handle that the kernel gets. `handle` is the copy's head.
+  virtual void complete(handle_header&, const launch_request&) {}
+  /// Queues what must be done to the storage's memory before the launch.
+  virtual void prepare(const handle_header&, const launch_request&) {}
+  /// The launch ended before all its blocks did.
+  virtual void abandon() {}
+  /// What the last launches have left behind, in words; empty if nothing.
+  virtual std::string report() const { return {}; }
+  /// The device that it is for.
+  virtual int device() const = 0;
+
+  /// Calls `use(storage)` for the storage that made a handle, which cannot be destroyed meanwhile. Throws
+  /// invalid_argument if it has been destroyed.
+  template <class Use>
+  static void with(const handle_header& handle, Use&& use) {
+    living& all = everyone();
+    const std::shared_lock<std::shared_mutex> lock(all.mutex);
+    const auto found = all.storages.find(handle.owner);
+    if (found == all.storages.end()) {
+      throw invalid_argument(
+          "A barrier among the kernel's arguments belongs to a storage that has been destroyed. Keep the storage as long "
+          "as its barriers are used.");
+    }
+    use(*found->second);
+  }
+
+  /// What the storages of a device have to report, one sentence after the other.
+  static std::string reports_of(int device) {
+    living& all = everyone();
+    const std::shared_lock<std::shared_mutex> lock(all.mutex);
+    std::string words;
+    for (const auto& [number, storage] : all.storages) {
+      if (storage->device() != device) continue;
+      const std::string one = storage->report();
+      if (!one.empty()) words += (words.empty() ? "" : " ") + one;
+    }
+    return words;
+  }
+
+ private:
+  struct living {
+    std::shared_mutex mutex;
+    std::unordered_map<uint64_t, storage_control*> storages;
+    uint64_t last = 0;
+  };
+  static living& everyone() {
+    static living* const all = new living;  // outlives storages with static lifetime
+    return *all;
+  }
+
+  uint64_t number_ = 0;
+};
+
+/// What the storages of all grid barriers check: sizes, and that no phase was given up.
+class barrier_control : public storage_control {
+ public:
+  /// `report`: lives as long as this.
+  barrier_control(int device, uint32_t capacity, timeout_report* report)
+      : device_(device), capacity_(capacity), report_(report) {}
+
+  handle_header header(handle_kind kind, uint32_t first = 0, uint32_t count = 0) const {
+    return {handle_header::magic, number(), kind, first, count};
+  }
+
+  int device() const override { return device_; }
+
+  void check(const handle_header& handle, const launch_request& launch) override {
+    if (launch.device != device_) throw invalid_argument(wrong_device(launch.device));
+    if (handle.kind == handle_kind::part) {
+      if (uint64_t{handle.first} + handle.count > launch.blocks) {
+        throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
+                               " blocks, but a barrier among its arguments joins " + std::to_string(handle.count) +
+                               " blocks from block " + std::to_string(handle.first) + " on.");
+      }
+    } else if (launch.blocks > capacity_) {
+      throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
+                             " blocks, but the barrier's storage was made for " + std::to_string(capacity_) +
+                             ". Make a larger storage.");
+    }
+    const std::string words = report_in_words(*report_);
+    if (!words.empty()) throw broken_barrier(words);
+  }
+
+  void abandon() override { __atomic_store_n(&report_->written, +timeout_report::abandoned, __ATOMIC_RELEASE); }
+  std::string report() const override { return report_in_words(*report_); }
+
+ protected:
+  uint32_t capacity() const { return capacity_; }
+
+  std::string wrong_device(int other) const {
+    const auto name = [](int device) {
+      return device == launch_request::host_launch ? std::string("host threads")
+                                                   : "CUDA device " + std::to_string(device);
+    };
+    return "A barrier's storage was made for " + name(device_) + ", but the launch is on " + name(other) +
+           ". Make a storage there.";
+  }
+
+ private:
+  int device_;
+  uint32_t capacity_;
+  timeout_report* report_;
+};
+
+/// Each handle by itself, and each with each: a storage counts for one handle of a launch.
+inline void check_handles(const std::vector<handle_header>& handles, const launch_request& launch) {
+  for (size_t i = 0; i < handles.size(); ++i) {
+    if (handles[i].kind == handle_kind::evidence) {
+      if (handles[i].first == static_cast<uint32_t>(launch.device)) continue;
+      throw invalid_argument("A permit among the kernel's arguments is for CUDA device " +
+                             std::to_string(handles[i].first) + ", but the launch is on device " +
+                             std::to_string(launch.device) + ". Ask rmw::require_evidence() for that.");
+    }
+    storage_control::with(handles[i], [&](storage_control& storage) { storage.check(handles[i], launch); });
+    for (size_t j = 0; j < i; ++j) {
+      if (handles[i].owner != handles[j].owner) continue;
+      throw invalid_argument(
+          handles[i].kind == handle_kind::part && handles[j].kind == handle_kind::part
+              ? "Two barriers of parts of the grid share one storage: give each part a storage of its own."
+              : "Two barriers among the kernel's arguments share one storage, and would count in the same words. Pass one "
+                "of them and refer to it, or make a storage for each.");
+    }
+  }
+}
+
+}  // namespace gpusync::detail
