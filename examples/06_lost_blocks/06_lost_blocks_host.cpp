@@ -33,7 +33,7 @@ int main() {
   const auto begin = std::chrono::steady_clock::now();
   gpusync::launch(
       gpusync::host_device{}, {blocks, 1},
-      [&](const barrier& of_all, lost_blocks::plate plate) {
+      [&](barrier of_all, lost_blocks::plate plate) {
         lost_blocks::relax_with_losses<gpusync::host_grid>(of_all, plate, steps, 400ms, plans.data(), notes.data(),
                                                            [] { std::this_thread::sleep_for(1200ms); });
       },

@@ -46,7 +46,7 @@ class crew_of_survivors {
     removed_.assign(blocks_, false);
     steps_.assign(blocks_, 0);
     launch(
-        host_device{}, {blocks_, 1}, [&](const probed_barrier& barrier) { take_part(barrier, deaths); },
+        host_device{}, {blocks_, 1}, [&](probed_barrier barrier) { take_part(barrier, deaths); },
         storage_.barrier());
   }
 
@@ -73,7 +73,7 @@ class crew_of_survivors {
   }
 
  private:
-  void take_part(probed_barrier barrier, const std::vector<death>& deaths) {
+  void take_part(probed_barrier& barrier, const std::vector<death>& deaths) {
     const uint32_t self = host_grid::current().block();
     test::survivor_probe& probe = test::this_survivor;
     probe = {};
@@ -388,7 +388,7 @@ TEST(FaultTolerantBarrier, ARelaxationSurvivesItsBlocks) {
     std::vector<lost_blocks::note> notes(blocks * blocks);
     launch(
         host_device{}, {blocks, 1},
-        [&](const storage_type::barrier_type& barrier) {
+        [&](storage_type::barrier_type barrier) {
           test::survivor_probe& probe = test::this_survivor;
           probe = {};
           probe.watch = &watch;

@@ -106,7 +106,7 @@ struct cuda_grid {
 
   /// For a call that breaks a barrier's contract: leaves the reason where the host finds it, and ends the launch. The
   /// CUDA context is lost with it. `report`: of the barrier's storage; may be null.
-  __device__ __noinline__ void fail(timeout_report* report, misuse reason, uint32_t detail) const {
+  [[noreturn]] __device__ __noinline__ void fail(timeout_report* report, misuse reason, uint32_t detail) const {
     if (report != nullptr) {
       volatile timeout_report* const words = report;
       words->culprit = block();
@@ -116,6 +116,7 @@ struct cuda_grid {
       __threadfence_system();
     }
     __trap();
+    __builtin_unreachable();
   }
 
   /// `values[index]`, for arrays among a kernel's parameters: an index that is known at run time only would put the

@@ -12,35 +12,58 @@ namespace gpusync::detail {
 /// after every launch costs more than the launch may (docs/decisions.md).
 class stream_order {
  public:
+  /// Throws cuda_failure if the device cannot be used.
+  explicit stream_order(int device) {
+    const cuda_device_scope scope(device);
+    check_cuda(cudaStreamGetId(cudaStreamLegacy, &legacy_), "cudaStreamGetId");
+  }
+
   /// Throws storage_in_use if launches on another stream came before, unless the two wait for each other by themselves:
   /// the legacy default stream and a stream that was made to.
-  void follow(cudaStream_t stream) {
-    unsigned long long id = 0;
-    check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
-    if (id == id_) return;
+  void check(cudaStream_t stream) {
+    unsigned long long id = none;
+    const cudaError_t code = cudaStreamGetId(stream, &id);
+    // A stream that captures may not tell its number. Then its handle must do.
+    const bool told = code != cudaErrorStreamCaptureUnsupported;
+    if (told) {
+      check_cuda(code, "cudaStreamGetId");
+    } else {
+      (void)cudaGetLastError();
+      id = none;
+    }
+    next_ = {stream, told ? id : last_.id, last_.waits};
+    if (used_ && (told && last_.id != none ? id == last_.id : stream == last_.handle)) return;
     unsigned flags = 0;
     check_cuda(cudaStreamGetFlags(stream, &flags), "cudaStreamGetFlags");
-    unsigned long long legacy = 0;
-    check_cuda(cudaStreamGetId(cudaStreamLegacy, &legacy), "cudaStreamGetId");
     const bool waits = (flags & cudaStreamNonBlocking) == 0;
-    if (id_ != none && !(waits && waits_ && (id == legacy || id_ == legacy))) {
+    next_ = {stream, id, waits};
+    if (used_ && !(waits && last_.waits && (id == legacy_ || last_.id == legacy_))) {
       throw storage_in_use(
           "This storage was last used by a launch on another stream, which may still run: the two would count in the same "
           "words. Give each stream a storage of its own; or, once one stream waits for the other, call hand_over() on the "
           "storage.");
     }
-    id_ = id;
-    waits_ = waits;
+  }
+  /// The launch on the stream that was checked takes place.
+  void follow() {
+    used_ = true;
+    last_ = next_;
   }
 
   /// The next launch may come on any stream.
-  void forget() { id_ = none; }
+  void forget() { used_ = false; }
 
  private:
   static constexpr unsigned long long none = ~0ull;
 
-  unsigned long long id_ = none;
-  bool waits_ = false;
+  struct named_stream {
+    cudaStream_t handle = nullptr;
+    unsigned long long id = none;  ///< handles come back when streams are destroyed, numbers do not
+    bool waits = false;            ///< for the legacy default stream
+  };
+  bool used_ = false;
+  named_stream last_, next_;
+  unsigned long long legacy_ = none;
 };
 
 }  // namespace gpusync::detail

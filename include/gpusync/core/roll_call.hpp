@@ -79,6 +79,7 @@ struct roll_call {
     using memory = typename Grid::memory;
     if (memory::template fetch_add<memory_order::relaxed, scope::device>(claimed, 1u) != 0) return;
     uint32_t count = 0;
+    GPUSYNC_NOT_UNROLLED
     for (uint32_t place = 0; place < who.places(grid); ++place) {
       if (!who.takes_part(grid, place)) continue;
       const uint32_t last = memory::template load<memory_order::relaxed, scope::device>(arrived + place);

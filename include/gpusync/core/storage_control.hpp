@@ -57,20 +57,23 @@ class storage_control {
   /// The device that it is for.
   virtual int device() const = 0;
 
-  /// Calls `use(storage)` for the storage that made a handle, which cannot be destroyed meanwhile. Throws
-  /// invalid_argument if it has been destroyed.
-  template <class Use>
-  static void with(const handle_header& handle, Use&& use) {
-    living& all = everyone();
-    const std::shared_lock<std::shared_mutex> lock(all.mutex);
-    const auto found = all.storages.find(handle.owner);
-    if (found == all.storages.end()) {
+  /// As long as one of these lives, no storage is destroyed.
+  class hold {
+   public:
+    hold() : lock_(everyone().mutex) {}
+    /// The storage that made a handle. Throws invalid_argument if it has been destroyed.
+    storage_control& of(const handle_header& handle) const {
+      const living& all = everyone();
+      const auto found = all.storages.find(handle.owner);
+      if (found != all.storages.end()) return *found->second;
       throw invalid_argument(
           "A barrier among the kernel's arguments belongs to a storage that has been destroyed. Keep the storage as long "
           "as its barriers are used.");
     }
-    use(*found->second);
-  }
+
+   private:
+    std::shared_lock<std::shared_mutex> lock_;
+  };
 
   /// What the storages of a device have to report, one sentence after the other.
   static std::string reports_of(int device) {
@@ -125,8 +128,8 @@ class barrier_control : public storage_control {
                              " blocks, but the barrier's storage was made for " + std::to_string(capacity_) +
                              ". Make a larger storage.");
     }
-    const std::string words = report_in_words(*report_);
-    if (!words.empty()) throw broken_barrier(words);
+    if (is_clean(*report_)) return;
+    throw broken_barrier(report_in_words(*report_));
   }
 
   void abandon() override { __atomic_store_n(&report_->written, +timeout_report::abandoned, __ATOMIC_RELEASE); }
@@ -150,25 +153,54 @@ class barrier_control : public storage_control {
   timeout_report* report_;
 };
 
-/// Each handle by itself, and each with each: a storage counts for one handle of a launch.
-inline void check_handles(const std::vector<handle_header>& handles, const launch_request& launch) {
-  for (size_t i = 0; i < handles.size(); ++i) {
-    if (handles[i].kind == handle_kind::evidence) {
-      if (handles[i].first == static_cast<uint32_t>(launch.device)) continue;
-      throw invalid_argument("A permit among the kernel's arguments is for CUDA device " +
-                             std::to_string(handles[i].first) + ", but the launch is on device " +
-                             std::to_string(launch.device) + ". Ask rmw::require_evidence() for that.");
+/// The handles among a kernel's arguments, where they lie.
+class handle_list {
+ public:
+  static constexpr uint32_t most = 32;
+
+  /// Throws invalid_argument if there are too many.
+  void add(handle_header& handle) {
+    if (count_ == most) {
+      throw invalid_argument("A kernel takes at most " + std::to_string(most) +
+                             " barriers and other handles; this one was given more.");
     }
-    storage_control::with(handles[i], [&](storage_control& storage) { storage.check(handles[i], launch); });
-    for (size_t j = 0; j < i; ++j) {
-      if (handles[i].owner != handles[j].owner) continue;
-      throw invalid_argument(
-          handles[i].kind == handle_kind::part && handles[j].kind == handle_kind::part
-              ? "Two barriers of parts of the grid share one storage: give each part a storage of its own."
-              : "Two barriers among the kernel's arguments share one storage, and would count in the same words. Pass one "
-                "of them and refer to it, or make a storage for each.");
+    handles_[count_++] = &handle;
+  }
+
+  /// Each handle by itself, and each with each, for a storage counts for one handle of a launch. Throws what the
+  /// storages throw.
+  void check(const storage_control::hold& storages, const launch_request& launch) const {
+    for (uint32_t i = 0; i < count_; ++i) {
+      const handle_header& handle = *handles_[i];
+      if (handle.kind == handle_kind::evidence) {
+        if (handle.first == static_cast<uint32_t>(launch.device)) continue;
+        throw invalid_argument("A permit among the kernel's arguments is for CUDA device " +
+                               std::to_string(handle.first) + ", but the launch is on device " +
+                               std::to_string(launch.device) + ". Ask rmw::require_evidence() for that.");
+      }
+      for (uint32_t j = 0; j < i; ++j) {
+        if (handle.owner != handles_[j]->owner) continue;
+        throw invalid_argument(
+            handle.kind == handle_kind::part && handles_[j]->kind == handle_kind::part
+                ? "Two barriers of parts of the grid share one storage: give each part a storage of its own."
+                : "Two barriers among the kernel's arguments share one storage, and would count in the same words. Pass "
+                  "one of them and refer to it, or make a storage for each.");
+      }
+      storages.of(handle).check(handle, launch);
     }
   }
-}
+
+  /// Calls `use(storage, handle)` for each that has a storage.
+  template <class Use>
+  void for_each(const storage_control::hold& storages, Use&& use) const {
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (handles_[i]->kind != handle_kind::evidence) use(storages.of(*handles_[i]), *handles_[i]);
+    }
+  }
+
+ private:
+  handle_header* handles_[most];
+  uint32_t count_ = 0;
+};
 
 }  // namespace gpusync::detail

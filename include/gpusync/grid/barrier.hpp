@@ -34,6 +34,16 @@ struct places_of<Algorithm, decltype(void(sizeof(typename Algorithm::places)))> 
   static type in(uint32_t* words) { return Algorithm::places_in(words); }
 };
 
+/// What a storage gives to a barrier; the same for all threads of all blocks.
+template <class Algorithm>
+struct barrier_argument {
+  handle_header header;
+  typename places_of<Algorithm>::type places;
+  uint32_t* words;
+  roll_call roll;
+  uint32_t capacity;  ///< the most members
+};
+
 /// Where a barrier's grid comes from: a block finds its own when it asks; a view of some of its warps is kept.
 template <class Grid, bool WholeBlock = Grid::whole_block>
 class grid_source {
@@ -75,14 +85,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   using algorithm = Algorithm;
   using members = Members;
 
-  /// What a storage gives to a barrier; the same for all threads of all blocks.
-  struct argument {
-    detail::handle_header header;
-    typename detail::places_of<Algorithm>::type places;
-    uint32_t* words;
-    roll_call roll;
-    uint32_t capacity;  ///< the most members
-  };
+  using argument = detail::barrier_argument<Algorithm>;
 
   /// Proof of arrival in one phase; to be given to wait() or wait_for() once, by the same thread, before the block
   /// arrives again. Dropped, it leaves an arrival that nobody waits for: the block's next call ends the launch.
@@ -90,7 +93,6 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
    public:
     GPUSYNC_HD arrival_token(arrival_token&& other) noexcept
         : value_(static_cast<typename Algorithm::token&&>(other.value_)),
-          phase_(other.phase_),
           first_(other.first_),
           lost_(other.lost_),
           spent_(other.spent_) {
@@ -101,10 +103,9 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
    private:
     friend class basic_grid_barrier;
-    GPUSYNC_TEXT arrival_token(typename Algorithm::token&& value, uint32_t phase)
-        : value_(static_cast<typename Algorithm::token&&>(value)), phase_(phase) {}
+    GPUSYNC_TEXT explicit arrival_token(typename Algorithm::token&& value)
+        : value_(static_cast<typename Algorithm::token&&>(value)) {}
     typename Algorithm::token value_;
-    uint32_t phase_;
     bool first_ = false;  ///< of the phases since the block joined: the wait looks whether a phase was lost before
     uint32_t lost_ = 0;   ///< what it looks at
     bool spent_ = false;  ///< waited for, or moved from
@@ -167,7 +168,10 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     standing_ = standing::joined;
     if constexpr (watches_loss) {
       note_entry(grid);
-      return settled<deadline>(grid, given_, standing_, found.lost);
+      if (settled<deadline>(grid, given_, found.lost) == wait_status::timed_out) {
+        standing_ = standing::lost;
+        return wait_status::timed_out;
+      }
     }
     return wait_status::completed;
   }
@@ -186,13 +190,13 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       if constexpr (watches_loss) {
         if (found.how == standing::lost) {
           standing_ = standing::lost;
-          arrival_token none(typename Algorithm::token{}, phase_);
+          arrival_token none(typename Algorithm::token{});
           none.first_ = true;
           return none;
         }
       }
     }
-    arrival_token token(Algorithm::arrive(grid, given_.words, state_), phase_++);
+    arrival_token token(Algorithm::arrive(grid, given_.words, state_));
     token.first_ = first;
     token.lost_ = lost;
     standing_ = standing::waiting;
@@ -261,14 +265,6 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     standing how;   ///< joined, or lost before
     uint32_t lost;  ///< whether a phase was lost before, as far as the calling thread has seen
   };
-  /// What a first phase leaves behind.
-  struct first_phase {
-    state_type state;
-    Members who;
-    standing how;
-    uint32_t telling;
-    wait_status status;
-  };
 
   GPUSYNC_HD static constexpr void require_bounded() {
     static_assert(detail::always_false<Grid> || Algorithm::bounded,
@@ -309,7 +305,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   }
 
   /// Out of line for the same reason. Does not return.
-  GPUSYNC_TEXT GPUSYNC_COLD static void refuse(Grid grid, timeout_report* report, standing how, uint32_t members) {
+  GPUSYNC_TEMPLATE_TEXT
+  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(Grid grid, timeout_report* report, standing how, uint32_t members) {
     grid.fail(report,
               how == standing::waiting ? misuse::unfinished_arrival
               : how == standing::lost  ? misuse::lost_phase
@@ -339,34 +336,44 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     Grid grid = grid_();
     if (standing_ == standing::joined) {
       typename Algorithm::token token = arrive_to_wait(grid, given_.words, state_);
-      return pass<true>(grid, given_, who_, state_, standing_, telling_, static_cast<typename Algorithm::token&&>(token),
-                        phase_++, limit);
+      return ended(pass<true>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token),
+                              phase_, limit),
+                   grid);
     }
-    const first_phase done = first_sync(grid, given_, who_, standing_, state_, telling_, phase_++, limit);
-    state_ = done.state;
-    if constexpr (Members::may_drop) who_ = done.who;
-    standing_ = done.how;
-    telling_ = done.telling;
-    return done.status;
+    return first_sync(grid, limit);
   }
 
   /// The first phase, or a call that must fail: a copy of the other phases' text, so that what it looks at besides takes
   /// no register of theirs.
   GPUSYNC_TEMPLATE_TEXT
   template <class Deadline>
-  GPUSYNC_HD static first_phase first_sync(Grid grid, const argument& given, const Members& who, standing how,
-                                           const state_type& known, uint32_t telling, uint32_t phase, Deadline limit) {
-    const membership_of_phase found = join(grid, given, who, how, known);
-    first_phase done{found.state, who, found.how, telling, wait_status::completed};
+  GPUSYNC_HD wait_status first_sync(Grid grid, Deadline limit) {
+    const membership_of_phase found = join(grid, given_, who_, standing_, state_);
+    state_ = found.state;
+    wait_status status = wait_status::completed;
     if (found.how != standing::lost) {
-      typename Algorithm::token token = arrive_to_wait(grid, given.words, done.state);
-      done.status = pass<true>(grid, given, done.who, done.state, done.how, done.telling,
-                               static_cast<typename Algorithm::token&&>(token), phase, limit);
+      typename Algorithm::token token = arrive_to_wait(grid, given_.words, state_);
+      status = pass<true>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token), phase_,
+                          limit);
     }
     if constexpr (watches_loss) {
-      if (done.status == wait_status::completed) done.status = settled<Deadline>(grid, given, done.how, found.lost);
+      if (status == wait_status::completed) status = settled<Deadline>(grid, given_, found.lost);
     }
-    return done;
+    return ended(status, grid);
+  }
+
+  /// The handle after a phase. Said plainly in each case, for a compiler to see what it is in the next.
+  GPUSYNC_TEXT wait_status ended(wait_status status, Grid grid) {
+    if (status == wait_status::timed_out) {
+      standing_ = standing::lost;
+      return wait_status::timed_out;
+    }
+    standing_ = standing::joined;
+    if constexpr (Members::may_drop) {
+      if (who_.changed(grid, phase_)) standing_ = standing::fresh;
+    }
+    ++phase_;
+    return wait_status::completed;
   }
 
   GPUSYNC_TEMPLATE_TEXT
@@ -376,29 +383,24 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     if (token.spent_) grid.fail(given_.roll.report, misuse::spent_token, 0);
     token.spent_ = true;
     if constexpr (watches_loss) {
-      if (standing_ == standing::lost) return settled<Deadline>(grid, given_, standing_, 1);
+      if (standing_ == standing::lost) return ended(settled<Deadline>(grid, given_, 1), grid);
     }
-    standing_ = standing::joined;
     if constexpr (Deadline::bounded) grid.separate_telling();
-    const wait_status status = pass<false>(grid, given_, who_, state_, standing_, telling_,
-                                           static_cast<typename Algorithm::token&&>(token.value_), token.phase_, limit);
+    wait_status status = pass<false>(grid, given_, who_, state_, telling_,
+                                     static_cast<typename Algorithm::token&&>(token.value_), phase_, limit);
     if constexpr (watches_loss) {
-      if (token.first_ && status == wait_status::completed) {
-        return settled<Deadline>(grid, given_, standing_, token.lost_);
-      }
+      if (token.first_ && status == wait_status::completed) status = settled<Deadline>(grid, given_, token.lost_);
     }
-    return status;
+    return ended(status, grid);
   }
 
   /// The end of the first phase, or of a call after one was lost: what has become of a phase that was passed by count.
   GPUSYNC_TEMPLATE_TEXT
   template <class Deadline>
-  GPUSYNC_HD static wait_status settled(Grid grid, const argument& given, standing& how, uint32_t lost) {
+  GPUSYNC_HD static wait_status settled(Grid grid, const argument& given, uint32_t lost) {
     if constexpr (Deadline::bounded) {
       // Not all threads need have seen it.
-      if (!grid.sync_block_or(lost != 0)) return wait_status::completed;
-      how = standing::lost;
-      return wait_status::timed_out;
+      return grid.sync_block_or(lost != 0) ? wait_status::timed_out : wait_status::completed;
     } else {
       if (lost != 0) refuse(grid, given.roll.report, standing::lost, 0);
       return wait_status::completed;
@@ -408,16 +410,14 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// The wait for a phase, the launch's `phase`-th.
   GPUSYNC_TEMPLATE_TEXT
   template <bool JustArrived, class Deadline>
-  GPUSYNC_HD static wait_status pass(Grid grid, const argument& given, Members& who, state_type& state, standing& how,
+  GPUSYNC_HD static wait_status pass(Grid grid, const argument& given, const Members& who, state_type& state,
                                      uint32_t& telling, typename Algorithm::token&& token, uint32_t phase,
                                      Deadline limit) {
-    [[maybe_unused]] uint32_t stamp = 0, next = 0;
     if constexpr (Deadline::bounded) {
       if (telling == 0) telling = grid.prepare_telling();
-      stamp = Algorithm::stamp(token);
-      next = Algorithm::next_stamp(token);
     }
-    watch<Deadline> watching(limit, given.roll, who.place(grid), Algorithm::stamp(token), telling);
+    [[maybe_unused]] const uint32_t stamp = Algorithm::stamp(token), next = next_stamp<Deadline>(token);
+    watch<Deadline> watching(limit, given.roll, who.place(grid), stamp, telling);
     wait_status status;
     if constexpr (JustArrived && detail::has_fused_form<Algorithm>::value) {
       status = Algorithm::wait_fused(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
@@ -427,14 +427,20 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     if constexpr (Deadline::bounded) {
       if (status == wait_status::timed_out) {
         report(grid, given.roll, who, stamp, next, phase);
-        how = standing::lost;
-        return status;
+        return wait_status::timed_out;
       }
     }
-    if constexpr (Members::may_drop) {
-      if (who.changed(grid, phase)) how = standing::fresh;
-    }
     return wait_status::completed;
+  }
+
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Deadline>
+  GPUSYNC_HD static uint32_t next_stamp(const typename Algorithm::token& token) {
+    if constexpr (Deadline::bounded) {
+      return Algorithm::next_stamp(token);
+    } else {
+      return 0;
+    }
   }
 
   GPUSYNC_TEMPLATE_TEXT
@@ -454,13 +460,12 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       typename Algorithm::token token = Algorithm::arrive(grid, given_.words, state_);
       if constexpr (Algorithm::waiting_forwards) {
         if constexpr (Deadline::bounded) grid.separate_telling();
-        status = pass<false>(grid, given_, who_, state_, standing_, telling_,
+        status = pass<false>(grid, given_, who_, state_, telling_,
                              static_cast<typename Algorithm::token&&>(token), phase_, limit);
       }
-      ++phase_;
     }
     if constexpr (watches_loss) {
-      if (first && status == wait_status::completed) status = settled<Deadline>(grid, given_, standing_, found.lost);
+      if (first && status == wait_status::completed) status = settled<Deadline>(grid, given_, found.lost);
     }
     standing_ = standing::left;
     return status;

@@ -115,12 +115,13 @@ class cuda_barrier_storage {
     explicit control(cuda_barrier_storage& of)
         : barrier_control(of.words_.ordinal(), of.capacity_, of.report_.get()),
           places(of.counters_->places(of.words())),
+          order(of.words_.ordinal()),
           counters_(*of.counters_),
           roster_(of.words() + of.layout_.roster) {}
 
     void check(const detail::handle_header& handle, const detail::launch_request& launch) override {
       barrier_control::check(handle, launch);
-      order.follow(static_cast<cudaStream_t>(launch.stream));
+      order.check(static_cast<cudaStream_t>(launch.stream));
     }
     void complete(detail::handle_header& handle, const detail::launch_request& launch) override {
       if (handle.kind == detail::handle_kind::dropping) return;  // its plan changes with its members
@@ -130,6 +131,7 @@ class cuda_barrier_storage {
                     static_cast<uint32_t>(launch.threads));
     }
     void prepare(const detail::handle_header& handle, const detail::launch_request& launch) override {
+      order.follow();
       if (handle.kind != detail::handle_kind::dropping) return;
       check_cuda(cudaMemsetAsync(roster_, 0, dropping_blocks::words(capacity()) * sizeof(uint32_t),
                                  static_cast<cudaStream_t>(launch.stream)),

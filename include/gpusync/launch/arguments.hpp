@@ -37,7 +37,8 @@ void find_handles(unsigned char* bytes, size_t size, Found&& found) {
   }
 }
 
-/// The handle that an argument of a launch on host threads is; a struct of them cannot be copied for each thread.
+/// The handle that an argument of a launch on host threads is, in a copy; a struct of them cannot be copied for each
+/// thread.
 template <class Argument>
 void add_handle(std::vector<handle_header>& handles, const Argument& argument) {
   if constexpr (is_handle<Argument>::value) {

@@ -52,29 +52,15 @@ class kernel_argument {
 
   void* address() const { return address_; }
 
-  /// Adds the handles in it to a list.
-  void add_handles(std::vector<handle_header>& handles) const {
+  /// Adds the handles in it to a list. If there are any, the kernel gets a copy, in which they can be completed.
+  void add_handles(handle_list& handles) {
     if constexpr (may_hold_handles<Parameter>) {
-      find_handles(static_cast<unsigned char*>(address_), sizeof(Parameter),
-                   [&](const handle_header& found) { handles.push_back(found); });
-    }
-  }
-
-  /// Completes those in a copy, and takes that.
-  void complete_handles(const launch_request& request) {
-    if constexpr (may_hold_handles<Parameter>) {
-      bool copied = false;
-      find_handles(static_cast<unsigned char*>(address_), sizeof(Parameter), [&](const handle_header&) {
-        if (copied) return;
-        std::memcpy(copy_.bytes, address_, sizeof(Parameter));
-        copied = true;
-      });
-      if (!copied) return;
+      bool any = false;
+      find_handles(static_cast<unsigned char*>(address_), sizeof(Parameter), [&](handle_header&) { any = true; });
+      if (!any) return;
+      std::memcpy(copy_.bytes, address_, sizeof(Parameter));
       address_ = copy_.bytes;
-      find_handles(copy_.bytes, sizeof(Parameter), [&](handle_header& found) {
-        if (found.kind == handle_kind::evidence) return;
-        storage_control::with(found, [&](storage_control& storage) { storage.complete(found, request); });
-      });
+      find_handles(copy_.bytes, sizeof(Parameter), [&](handle_header& found) { handles.add(found); });
     }
   }
 
@@ -98,16 +84,11 @@ class kernel_arguments;
 template <class... Parameters, class... Arguments>
 class kernel_arguments<void(Parameters...), Arguments...> {
  public:
-  explicit kernel_arguments(Arguments&&... arguments) : values_(std::forward<Arguments>(arguments)...) {}
+  explicit kernel_arguments(Arguments&&... arguments) : values_(std::forward<Arguments>(arguments)...) {
+    std::apply([&](auto&... value) { (value.add_handles(handles_), ...); }, values_);
+  }
 
-  std::vector<handle_header> handles() const {
-    std::vector<handle_header> found;
-    std::apply([&](const auto&... value) { (value.add_handles(found), ...); }, values_);
-    return found;
-  }
-  void complete(const launch_request& request) {
-    std::apply([&](auto&... value) { (value.complete_handles(request), ...); }, values_);
-  }
+  const handle_list& handles() const { return handles_; }
   /// Calls `use` with what cudaLaunchKernelExC() takes.
   template <class Use>
   void with_pointers(Use&& use) {
@@ -121,6 +102,7 @@ class kernel_arguments<void(Parameters...), Arguments...> {
 
  private:
   std::tuple<kernel_argument<Parameters, Arguments>...> values_;
+  handle_list handles_;
 };
 
 /// Whether each argument can become its parameter; a handle must be one already.
@@ -139,19 +121,18 @@ constexpr bool can_pass_all(void (*)(Parameters...), std::tuple<Arguments...>*) 
 }
 
 /// All that a launch does but to start the kernel: checks the shape, the arguments' storages and that all blocks run at
-/// once, and queues what the storages need. Throws as launch() does.
-template <class... Parameters, class... Arguments>
-void admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
-           kernel_arguments<void(Parameters...), Arguments...>& arguments) {
+/// once, queues what the storages need, and completes the handles. Throws as launch() does.
+inline void admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
+                  const handle_list& handles) {
   const launch_request request{shape.blocks.count(), shape.threads.count(), device.ordinal(), stream};
   check_shape(device, shape);
-  const std::vector<handle_header> handles = arguments.handles();
-  check_handles(handles, request);
   require_admission(device, function, shape);
-  for (const handle_header& handle : handles) {
-    if (handle.kind == handle_kind::evidence) continue;
-    storage_control::with(handle, [&](storage_control& storage) { storage.prepare(handle, request); });
-  }
+  const storage_control::hold storages;
+  handles.check(storages, request);
+  handles.for_each(storages, [&](storage_control& storage, handle_header& handle) {
+    storage.prepare(handle, request);
+    storage.complete(handle, request);
+  });
 }
 
 template <class... Parameters, class... Arguments>
@@ -160,8 +141,7 @@ void launch_function(const cuda_device& device, cudaStream_t stream, const launc
   const cuda_device_scope scope(device.ordinal());
   const void* function = reinterpret_cast<const void*>(kernel);
   kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
-  admit(device, stream, shape, function, arguments);
-  arguments.complete({shape.blocks.count(), shape.threads.count(), device.ordinal(), stream});
+  admit(device, stream, shape, function, arguments.handles());
   arguments.with_pointers([&](void** pointers) {
     const launch_config config(shape, stream);
     const cudaError_t code = cudaLaunchKernelExC(config.get(), function, pointers);
@@ -240,7 +220,7 @@ void check_launch(const cuda_device& device, cudaStream_t stream, const launch_s
   static_assert(sizeof...(Parameters) == sizeof...(Arguments), "the kernel takes another number of arguments");
   const cuda_device_scope scope(device.ordinal());
   detail::kernel_arguments<void(Parameters...), Arguments...> all(std::forward<Arguments>(arguments)...);
-  detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all);
+  detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all.handles());
 }
 
 /// Waits for `stream`. Throws cuda_failure if a launch has failed, with what the storages of the device have to say of

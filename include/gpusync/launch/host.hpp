@@ -162,11 +162,16 @@ void launch(const host_device& device, const launch_shape& shape, Kernel&& kerne
   require_co_resident(device, shape);
   const detail::launch_request request{shape.blocks.count(), shape.threads.count(),
                                        detail::launch_request::host_launch};
-  std::vector<detail::handle_header> handles;
-  (detail::add_handle(handles, arguments), ...);
-  detail::check_handles(handles, request);
-  for (const detail::handle_header& handle : handles) {
-    detail::storage_control::with(handle, [&](detail::storage_control& storage) { storage.prepare(handle, request); });
+  std::vector<detail::handle_header> headers;
+  (detail::add_handle(headers, arguments), ...);
+  detail::handle_list handles;
+  for (detail::handle_header& header : headers) handles.add(header);
+  {
+    const detail::storage_control::hold storages;
+    handles.check(storages, request);
+    handles.for_each(storages, [&](detail::storage_control& storage, detail::handle_header& handle) {
+      storage.prepare(handle, request);
+    });
   }
   host_detail::crew crew(shape, device.cores());
   try {
@@ -175,9 +180,8 @@ void launch(const host_device& device, const launch_shape& shape, Kernel&& kerne
       copy(detail::for_a_thread(arguments)...);
     });
   } catch (...) {
-    for (const detail::handle_header& handle : handles) {
-      detail::storage_control::with(handle, [](detail::storage_control& storage) { storage.abandon(); });
-    }
+    const detail::storage_control::hold storages;
+    handles.for_each(storages, [](detail::storage_control& storage, detail::handle_header&) { storage.abandon(); });
     throw;
   }
 }

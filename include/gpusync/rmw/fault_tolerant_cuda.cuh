@@ -87,7 +87,11 @@ class cuda_fault_tolerant_storage {
   class control : public detail::storage_control {
    public:
     control(const cuda_buffer& words, uint32_t blocks)
-        : address_(words.address()), bytes_(words.bytes()), ordinal_(words.ordinal()), blocks_(blocks) {}
+        : order(words.ordinal()),
+          address_(words.address()),
+          bytes_(words.bytes()),
+          ordinal_(words.ordinal()),
+          blocks_(blocks) {}
 
     int device() const override { return ordinal_; }
     void check(const detail::handle_header&, const detail::launch_request& launch) override {
@@ -105,9 +109,10 @@ class cuda_fault_tolerant_storage {
                                "the block; these have " +
                                std::to_string(launch.threads) + ".");
       }
-      order.follow(static_cast<cudaStream_t>(launch.stream));
+      order.check(static_cast<cudaStream_t>(launch.stream));
     }
     void prepare(const detail::handle_header&, const detail::launch_request& launch) override {
+      order.follow();
       check_cuda(cudaMemsetAsync(address_, 0, bytes_, static_cast<cudaStream_t>(launch.stream)), "cudaMemsetAsync");
     }
 

@@ -71,10 +71,12 @@ __global__ void __launch_bounds__(32) call_in_global(call_task task, Barrier bar
 
 /// One participant a warp, in a single block.
 template <class Object, int Kind, uint32_t Threads>
-__global__ void __launch_bounds__(Threads) call_in_shared(call_task task, typename Object::state_type first) {
+__global__ void __launch_bounds__(Threads)
+    call_in_shared(call_task task, typename Object::state_type first,
+                   rmw::evidence_permit<typename Object::consensus> permit) {
   using machine = typename Object::machine_type;
   __shared__ shared_rmw_storage<Object> memory;
-  const Object object = memory.start(first);
+  const Object object = memory.start(first, permit);
   const uint32_t warp = threadIdx.x / 32;
   const bool acts = machine::lanes > 1 || threadIdx.x % 32 == 0;
   if (acts) {
@@ -326,7 +328,7 @@ class calls_workload : public whole_workload {
   /// additions, and for whatever is asked.
   template <class Named>
   std::unique_ptr<whole_program> make(uint32_t participants) {
-    rmw::require_evidence<typename Named::consensus>(where_.device());
+    (void)rmw::require_evidence<typename Named::consensus>(where_.device());
     using rmw::operation_kind;
     constexpr bool is_atomic = N == 5 && std::is_same<typename Named::consensus, rmw::hardware>::value;
     if constexpr (is_atomic) {
@@ -374,11 +376,12 @@ class calls_workload : public whole_workload {
       });
     } else {
       const dim3 threads(participants * 32);
-      return program([this, threads](const call_task& task, State first) {
+      return program([this, threads, permit = rmw::require_evidence<typename Named::consensus>(where_.device())](
+                         const call_task& task, State first) {
         if constexpr (Named::in_global) {
           call_from_one_block<object, Kind, 32 * N><<<1, threads, 0, where_.stream()>>>(task);
         } else {
-          call_in_shared<object, Kind, 32 * N><<<1, threads, 0, where_.stream()>>>(task, first);
+          call_in_shared<object, Kind, 32 * N><<<1, threads, 0, where_.stream()>>>(task, first, permit);
         }
         check_cuda(cudaGetLastError(), "the launch of calls");
       });

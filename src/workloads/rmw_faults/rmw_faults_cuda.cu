@@ -44,6 +44,7 @@ struct fault_task {
   uint32_t calls_each;
   uint32_t seed;
   uint32_t first_state;
+  detail::handle_header permit;  // for objects in shared memory
 };
 
 /// A warp that counts what it accesses, and stops or waits where its probe says so. It stops with all its lanes: where
@@ -255,7 +256,8 @@ __global__ void __launch_bounds__(32 * N) fail_in_shared(fault_task task) {
   __shared__ fault_probe probes[N];
   __shared__ uint32_t done;
   if (threadIdx.x == 0) done = 0;
-  const Object object = memory.start(task.first_state);
+  const Object object =
+      memory.start(task.first_state, rmw::evidence_permit<typename Object::consensus>(task.permit));
   const uint32_t warp = threadIdx.x / 32;
   take_part(task, object, warp, &probes[warp]);
   const uint32_t all =
@@ -282,7 +284,7 @@ struct fault_form {
   void (*start)(uint64_t* words, uint32_t first);
   uint32_t (*state)(const uint64_t* words);
   void (*kernel)(fault_task);
-  void (*require)(const cuda_device&);
+  detail::handle_header (*require)(const cuda_device&);
 };
 
 template <class Consensus, uint32_t N, rmw::space Where>
@@ -301,7 +303,7 @@ fault_form form_of(const char* name) {
   } else {
     form.kernel = fail_in_shared<object, N>;
   }
-  form.require = rmw::require_evidence<Consensus>;
+  form.require = [](const cuda_device& device) { return rmw::require_evidence<Consensus>(device).header(); };
   return form;
 }
 
@@ -352,7 +354,7 @@ class cuda_rmw_faults : public rmw_faults_device {
     if (what.victims >= what.participants || calls > most_calls) {
       throw invalid_argument("There are 0 to N - 1 victims, and at most " + std::to_string(most_calls) + " calls.");
     }
-    form.require(where_.device());
+    const detail::handle_header permit = form.require(where_.device());
     const cuda_device_scope scope(where_.device().ordinal());
     fault_result result;
     result.first_state = what.seed % 3;
@@ -377,7 +379,8 @@ class cuda_rmw_faults : public rmw_faults_device {
                           what.at_step,
                           what.calls,
                           what.seed,
-                          result.first_state};
+                          result.first_state,
+                          permit};
     const bool shared = what.where == rmw::space::shared;
     form.kernel<<<shared ? 1 : what.participants, shared ? 32 * what.participants : 32, 0, where_.stream()>>>(task);
     check_cuda(cudaGetLastError(), "the launch of calls with faults");

@@ -1,0 +1,132 @@
+// Breaks the contract of a barrier in one way, and prints what the library says of the failed launch: `cuda_misuse WAY`.
+// A process of its own, for the CUDA context is lost with the launch.
+#include <gpusync/gpusync.cuh>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace {
+
+using namespace gpusync;
+
+__global__ void calls_a_part(part_grid_barrier part) {
+  part.sync();  // also blocks that it does not join
+}
+__global__ void arrives_twice(grid_barrier barrier) {
+  auto first = barrier.arrive();
+  auto second = barrier.arrive();
+  barrier.wait(static_cast<decltype(first)&&>(first));
+  barrier.wait(static_cast<decltype(second)&&>(second));
+}
+__global__ void drops_a_token(grid_barrier barrier) {
+  (void)barrier.arrive();
+  barrier.sync();
+}
+__global__ void waits_twice(grid_barrier barrier) {
+  auto token = barrier.arrive();
+  barrier.wait(static_cast<decltype(token)&&>(token));
+  barrier.wait(static_cast<decltype(token)&&>(token));
+}
+__global__ void waits_for_what_was_moved(grid_barrier barrier) {
+  auto token = barrier.arrive();
+  auto other = static_cast<decltype(token)&&>(token);
+  barrier.wait(static_cast<decltype(token)&&>(token));
+  barrier.wait(static_cast<decltype(other)&&>(other));
+}
+__global__ void uses_what_was_lent(grid_barrier barrier) {
+  auto view = barrier.on(cuda_warps_grid<>());
+  barrier.sync();
+  view.sync();
+}
+__global__ void lends_what_was_used(grid_barrier barrier) {
+  barrier.sync();
+  auto view = barrier.on(cuda_warps_grid<>());
+  view.sync();
+}
+__global__ void makes_a_bad_view(grid_barrier barrier) {
+  auto view = barrier.on(cuda_warps_grid<3>(0, 48));
+  view.sync();
+}
+__global__ void comes_back(dropping_grid_barrier barrier) {
+  barrier.arrive_and_drop();
+  barrier.sync();
+}
+__global__ void misses(grid_barrier barrier, uint64_t span) {
+  if (cuda_grid().block() == 0) return;
+  (void)barrier.sync_for(timeout(span));
+}
+__global__ void waits_for_ever(grid_barrier barrier) {
+  barrier.sync();
+}
+__global__ void enters(grid_barrier barrier) {
+  barrier.enter();
+}
+/// Block 1 comes in time for the phase that block 0 gives up, or not; either way the others wait for block 0 in the end.
+__global__ void outlives_a_time_out(grid_barrier barrier) {
+  const cuda_grid grid;
+  barrier.sync();
+  if (grid.block() == 1) grid.delay(200'000);
+  if (grid.block() == 0) {
+    if (barrier.sync_for(timeout(1000)) == wait_status::timed_out) return;
+  } else {
+    barrier.sync();
+  }
+  barrier.sync();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
+    std::puts("no CUDA device");
+    return 77;
+  }
+  const cuda_device gpu{0};
+  grid_barrier_storage storage{gpu, 4};
+  constexpr launch_shape shape{4, 64};
+  const auto run = [&](auto kernel, auto... arguments) { launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...); };
+  const std::map<std::string, std::function<void()>> ways{
+      {"outsider", [&] { launch(gpu, nullptr, shape, calls_a_part, storage.barrier(block_range{0, 3})); }},
+      {"arrives_twice", [&] { run(arrives_twice); }},
+      {"drops_a_token", [&] { run(drops_a_token); }},
+      {"waits_twice", [&] { run(waits_twice); }},
+      {"moved_from", [&] { run(waits_for_what_was_moved); }},
+      {"lent", [&] { run(uses_what_was_lent); }},
+      {"used_before", [&] { run(lends_what_was_used); }},
+      {"bad_view", [&] { run(makes_a_bad_view); }},
+      {"comes_back", [&] { launch(gpu, nullptr, shape, comes_back, storage.dropping_barrier()); }},
+      {"too_large",
+       [&] {  // past every check of the library
+         waits_for_ever<<<8, 64>>>(storage.barrier());
+       }},
+      {"queued", [&] {
+         run(misses, uint64_t{50'000'000});
+         run(waits_for_ever);
+       }},
+      {"entered", [&] {
+         run(misses, uint64_t{50'000'000});
+         run(enters);
+       }},
+      {"outlives", [&] { run(outlives_a_time_out); }},
+  };
+  const auto way = ways.find(argc > 1 ? argv[1] : "");
+  if (way == ways.end()) {
+    std::puts("unknown way");
+    return 2;
+  }
+  std::puts("ready");
+  std::fflush(stdout);
+  try {
+    way->second();
+    synchronize(gpu);
+  } catch (const error& failure) {
+    std::printf("failed: %s\nstorage: %s\n", failure.what(), storage.report().c_str());
+    std::fflush(stdout);
+    _Exit(3);  // no context is left to give the storage's memory back to
+  }
+  std::puts("nothing failed");
+  return 0;
+}
