@@ -1,13 +1,48 @@
 # Decides which backends are built: sets GPUSYNC_WITH_CUDA and GPUSYNC_WITH_OPENCL.
 
+# gpusync_gpu_architectures(VARIABLE): what CMAKE_CUDA_ARCHITECTURES is unless the user says.
+# GPUSYNC_GPUS all, for what is installed and carried to other machines: machine code for each kind of GPU that gpusync
+# is tested to compile for (tests/packaging/every_instantiation.cu), and PTX at both ends, from which the driver compiles
+# for the kinds between and for later ones.
+# GPUSYNC_GPUS here, a sixth of the work: for the GPUs of this machine, or, where there is none or nvcc does not know
+# it, PTX for the oldest. Of all single choices that one compiles soonest, for nothing is assembled; and the driver
+# takes it on every GPU, though without what only newer ones have: the tool then leaves out those methods (code_for()).
+function(gpusync_gpu_architectures variable)
+  set(found 75-virtual)
+  if(NOT GPUSYNC_GPUS STREQUAL "here")
+    set(found 75-virtual 80-real 86-real 90-real 100-real 120)
+  else()
+    find_program(GPUSYNC_NVIDIA_SMI nvidia-smi)
+    mark_as_advanced(GPUSYNC_NVIDIA_SMI)
+    if(GPUSYNC_NVIDIA_SMI)
+      # Not CMake's "native", which is an error where there is no GPU.
+      execute_process(COMMAND ${GPUSYNC_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
+        OUTPUT_VARIABLE here OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE code)
+      execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
+      string(REGEX REPLACE "[ \n]+" ";" here "${here}")
+      list(REMOVE_DUPLICATES here)
+      list(TRANSFORM here REPLACE "\\." "")
+      set(usable ${here})
+      foreach(architecture IN LISTS here)
+        if(NOT architecture MATCHES "^[0-9]+$" OR NOT known MATCHES "sm_${architecture}[ \n]")
+          list(REMOVE_ITEM usable ${architecture})
+        endif()
+      endforeach()
+      if(code EQUAL 0 AND usable AND usable STREQUAL here)
+        list(TRANSFORM usable APPEND "-real" OUTPUT_VARIABLE found)
+      endif()
+    endif()
+  endif()
+  set(${variable} ${found} PARENT_SCOPE)
+endfunction()
+
 set(GPUSYNC_WITH_CUDA FALSE)
 if(NOT GPUSYNC_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      # Machine code for Hopper, and PTX that the driver can compile for anything from Turing on.
-      set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90)
+      gpusync_gpu_architectures(CMAKE_CUDA_ARCHITECTURES)
     endif()
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
@@ -29,4 +64,8 @@ if(NOT GPUSYNC_OPENCL STREQUAL "OFF")
   endif()
 endif()
 
-message(STATUS "gpusync ${PROJECT_VERSION}: CUDA ${GPUSYNC_WITH_CUDA}, OpenCL ${GPUSYNC_WITH_OPENCL}")
+set(gpusync_cuda ${GPUSYNC_WITH_CUDA})
+if(GPUSYNC_WITH_CUDA)
+  string(JOIN " " gpusync_cuda "for" ${CMAKE_CUDA_ARCHITECTURES})
+endif()
+message(STATUS "gpusync ${PROJECT_VERSION}: CUDA ${gpusync_cuda}, OpenCL ${GPUSYNC_WITH_OPENCL}")

@@ -88,9 +88,15 @@ fetch_disassembler() {
   fi
 }
 
+# folder_of PRESET prints where it builds: preset test beside what scripts/quickstart has built.
+folder_of() {
+  if [[ $1 == test ]]; then printf 'build/quickstart\n'; else printf 'build/%s\n' "$1"; fi
+}
+
 # configure PRESET [OPTION…] runs CMake, quietly unless it fails.
 configure() {
-  local preset=$1 cache="build/$1/CMakeCache.txt" options=()
+  local preset=$1 cache options=()
+  cache=$(folder_of "$1")/CMakeCache.txt
   shift
   # A build folder remembers that there was no nvcc.
   if [[ -f $cache ]] && command -v nvcc >/dev/null && grep -q '^CMAKE_CUDA_COMPILER:.*NOTFOUND' "$cache"; then

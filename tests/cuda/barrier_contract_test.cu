@@ -12,7 +12,7 @@ using all_types = as_gtest_types<grid::cuda_algorithms>::type;
 TYPED_TEST_SUITE(CudaBarrier, all_types, algorithm_names);
 
 TYPED_TEST(CudaBarrier, ReleasesNobodyBeforeAllHaveArrived) {
-  const auto resident = static_cast<uint32_t>(this->most(256));
+  const auto resident = static_cast<uint32_t>(max_co_resident(this->device(), waits<TypeParam>, {1, 256}).blocks());
   for (const launch_shape shape : {launch_shape{1, 1},
                                    {2, 1},
                                    {3, 33},

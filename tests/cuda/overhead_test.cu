@@ -1,5 +1,6 @@
 // What the front door adds to an algorithm, and what a deadline that does not strike costs.
 #include "cuda/device_fixture.cuh"
+#include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
 #include "measure/interleaved.hpp"
 
@@ -9,12 +10,12 @@ namespace {
 using algorithm = grid::placed_counters<ordering::acquire_release>;
 
 // The loops count down in a register: a limit that is read anew behind every barrier is none of the barrier's cost.
-__global__ void __launch_bounds__(1024, 2) front_door(grid_barrier barrier, uint32_t steps) {
+__global__ void __launch_bounds__(1024, tool::full_blocks<1024>) front_door(grid_barrier barrier, uint32_t steps) {
   barrier.enter();
   for (; steps != 0; --steps) barrier.sync();
 }
 
-__global__ void __launch_bounds__(1024, 2) with_deadline(grid_barrier barrier, uint32_t steps, timeout span) {
+__global__ void __launch_bounds__(1024, tool::full_blocks<1024>) with_deadline(grid_barrier barrier, uint32_t steps, timeout span) {
   barrier.enter();
   for (; steps != 0; --steps) {
     if (barrier.sync_for(span) == wait_status::timed_out) return;
@@ -22,14 +23,15 @@ __global__ void __launch_bounds__(1024, 2) with_deadline(grid_barrier barrier, u
 }
 
 /// The algorithm without the front door: no phase is counted. `noted`: a word per block, for waits that get long.
-__global__ void __launch_bounds__(1024, 2)
+__global__ void __launch_bounds__(1024, tool::full_blocks<1024>)
     bare(algorithm::places places, uint32_t* words, uint32_t* claimed, uint32_t* noted, uint32_t steps) {
   const cuda_grid grid;
   auto own = algorithm::look<false>(grid, algorithm::place<false>(grid, places, {grid.block(), grid.blocks()}));
+  algorithm::settle(own);
   const roll_call roll{claimed, noted, noted, nullptr};
   for (; steps != 0; --steps) {
     watch<no_deadline> watching({}, roll, grid.block(), 1);
-    (void)algorithm::wait_fused(grid, words, own, algorithm::arrive_fused(grid, words, own), watching);
+    (void)algorithm::wait_fused(grid, words, own, algorithm::arrive_fused<false>(grid, words, own), watching);
   }
 }
 
@@ -51,7 +53,7 @@ struct exchange {
   }
 };
 
-__global__ void __launch_bounds__(1024, 2) exchanges(grid_barrier barrier, exchange data, uint32_t steps) {
+__global__ void __launch_bounds__(1024, tool::full_blocks<1024>) exchanges(grid_barrier barrier, exchange data, uint32_t steps) {
   barrier.enter();
   for (; steps != 0; --steps) {
     data.put(steps);
@@ -60,7 +62,7 @@ __global__ void __launch_bounds__(1024, 2) exchanges(grid_barrier barrier, excha
   }
 }
 
-__global__ void __launch_bounds__(1024, 2)
+__global__ void __launch_bounds__(1024, tool::full_blocks<1024>)
     exchanges_with_deadline(grid_barrier barrier, exchange data, uint32_t steps, timeout span) {
   barrier.enter();
   for (; steps != 0; --steps) {

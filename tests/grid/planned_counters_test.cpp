@@ -55,13 +55,12 @@ TYPED_TEST(PlannedHostBarrier, IsCorrectWithWrongSidesAndMixedLines) {
     grid::counter_table& table = TestFixture::table(memory);
     table.rules.rules[0].plan.copies = 2;
     table.rules.rules[0].plan.sides = 2;
-    grid::counter_places& places = memory.places();
-    for (uint32_t& sides : places.sides) sides = 0x7;  // of six blocks, three are on the other side than by parity
+    for (uint32_t& sides : table.sides) sides = 0x7;  // of six blocks, three are on the other side than by parity
     // Lines of both sides mixed, and in another order.
-    for (uint32_t i = 0; mixed && i < grid::counter_places::most_lines; ++i) {
-      const uint32_t last = 2 * grid::counter_places::most_lines - 1;
-      places.put_line(0, i, last - 2 * i);
-      places.put_line(1, i, 2 * i);
+    for (uint32_t i = 0; mixed && i < grid::counter_table::most_lines; ++i) {
+      const uint32_t last = 2 * grid::counter_table::most_lines - 1;
+      table.put_line(0, i, last - 2 * i);
+      table.put_line(1, i, 2 * i);
     }
     EXPECT_EQ(TestFixture::early_releases(memory, {6, 4}, 20), 0u) << mixed;
     EXPECT_EQ(TestFixture::early_releases(memory, {2, 5}, 20), 0u) << mixed;

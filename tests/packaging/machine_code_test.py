@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Compiles the default grid barrier for sm_90 and looks at the instructions that came out.
+"""Compiles barriers for sm_90 and looks at the instructions that came out.
 
-usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY
+usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|survivor]
 
-What is asked: one fence (MEMBAR) between the block's barrier and the arrival's add; polls that are plain strong loads;
-after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the barrier's start in the loop.
+What is asked of the default grid barrier: one fence (MEMBAR) between the block's barrier and the arrival's add; polls
+that are plain strong loads; after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the
+barrier's start in the loop. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
+has written and both the flag and the add.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
 
@@ -14,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = """
+GRID_SOURCE = """
 #include <gpusync/gpusync.cuh>
 extern "C" __global__ void phases(gpusync::grid_barrier barrier, int steps) {
   for (int s = 0; s < steps; ++s) barrier.sync();
@@ -23,6 +25,14 @@ extern "C" __global__ void lock_based(
     gpusync::basic_grid_barrier<gpusync::grid::lock_based<gpusync::ordering::acquire_release>, gpusync::cuda_grid> barrier,
     int steps) {
   for (int s = 0; s < steps; ++s) barrier.sync();
+}
+"""
+SURVIVOR_SOURCE = """
+#include <gpusync/rmw/fault_tolerant_cuda.cuh>
+using gpusync::uint64_t;
+extern "C" __global__ void survivor(uint64_t* data, uint64_t* flag, uint64_t mark, uint64_t* word) {
+  data[threadIdx.x] = mark;
+  data[threadIdx.x] = gpusync::rmw::cuda_survivor{}.arrive(flag, mark, word);
 }
 """
 
@@ -65,25 +75,52 @@ def check(code, name, add):
     expect(end - begin < 80, f"{name}: a phase is short ({end - begin} instructions), its start stands elsewhere")
 
 
-def main():
-    nvcc, cuobjdump, include = sys.argv[1:]
-    if not os.access(cuobjdump, os.X_OK):
-        print(f"There is no cuobjdump ({cuobjdump}): skipped.")
-        return 77
+def check_survivor(code):
+    """Of an arrival's flag and add, each is to release what came before; the add acquires, too."""
+    data = index_of(code, "STG.E.64 ")
+    flag = index_of(code, "STG.E.64.STRONG.GPU")
+    add = index_of(code, "ATOMG.E.ADD.64.STRONG.GPU")
+    expect(data is not None, "survivor: the block writes")
+    expect(flag is not None, "survivor: its flag is a strong store")
+    expect(add is not None, "survivor: it arrives with an add that returns the old value")
+    if failures:
+        return
+    expect(data < flag < add, "survivor: the flag is stored between the block's writes and the add")
+    fences = [i for i in range(len(code)) if code[i].startswith("MEMBAR")]
+    expect(len(fences) == 1, f"survivor: one fence for both, not {len(fences)}")
+    expect(any(data < i < flag and code[i].endswith(".GPU") for i in fences),
+           "survivor: a fence of the device stands between the block's writes and the flag")
+    expect(any(i.startswith("CCTL.IVALL") for i in code[add:]), "survivor: the add acquires")
+
+
+def disassembled(nvcc, cuobjdump, include, source_text):
     with tempfile.TemporaryDirectory() as folder:
         source, binary = os.path.join(folder, "phases.cu"), os.path.join(folder, "phases.cubin")
         with open(source, "w", encoding="utf-8") as file:
-            file.write(SOURCE)
+            file.write(source_text)
         subprocess.run([nvcc, "-std=c++17", "-O3", "-arch=sm_90", "-cubin", f"-I{include}", source, "-o", binary],
                        check=True)
         environment = dict(os.environ, PATH=os.path.dirname(cuobjdump) + os.pathsep + os.environ["PATH"])
-        dump = subprocess.run([cuobjdump, "--dump-sass", binary], check=True, capture_output=True, text=True,
+        return subprocess.run([cuobjdump, "--dump-sass", binary], check=True, capture_output=True, text=True,
                               env=environment).stdout
-    phases = instructions(dump, "phases")
-    check(phases, "grid_barrier", "REDG.E.ADD.STRONG.GPU")
-    check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
+
+
+def main():
+    nvcc, cuobjdump, include, *only = sys.argv[1:]
+    if not os.access(cuobjdump, os.X_OK):
+        print(f"There is no cuobjdump ({cuobjdump}): skipped.")
+        return 77
+    code = []
+    if only in ([], ["survivor"]):
+        code = instructions(disassembled(nvcc, cuobjdump, include, SURVIVOR_SOURCE), "survivor")
+        check_survivor(code)
+    if not failures and only in ([], ["grid"]):
+        dump = disassembled(nvcc, cuobjdump, include, GRID_SOURCE)
+        code = instructions(dump, "phases")
+        check(code, "grid_barrier", "REDG.E.ADD.STRONG.GPU")
+        check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
     if failures:
-        print("\n".join(phases))
+        print("\n".join(code))
     for failure in failures:
         print(f"FAILED: {failure}")
     return 1 if failures else 0

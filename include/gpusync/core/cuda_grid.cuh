@@ -86,6 +86,9 @@ struct cuda_grid {
     return value;
   }
 
+  /// What is read from memory before and behind it is not read at once, which would take more registers.
+  __device__ __forceinline__ void in_turn() const { asm volatile("" ::: "memory"); }
+
   /// Lets `cycles` of the multiprocessor's clock pass.
   __device__ __forceinline__ void delay(uint32_t cycles) const {
     if (cycles == 0) return;
@@ -105,8 +108,9 @@ struct cuda_grid {
   }
 
   /// For a call that breaks a barrier's contract: leaves the reason where the host finds it, and ends the launch. The
-  /// CUDA context is lost with it. `report`: of the barrier's storage; may be null.
-  [[noreturn]] __device__ __noinline__ void fail(timeout_report* report, misuse reason, uint32_t detail) const {
+  /// CUDA context is lost with it. `report`: of the barrier's storage; may be null. In line: a call, though it never
+  /// returns, would cost the kernel registers.
+  [[noreturn]] __device__ __forceinline__ void fail(timeout_report* report, misuse reason, uint32_t detail) const {
     if (report != nullptr) {
       volatile timeout_report* const words = report;
       words->culprit = block();

@@ -21,20 +21,17 @@ class stream_order {
   /// Throws storage_in_use if launches on another stream came before, unless the two wait for each other by themselves:
   /// the legacy default stream and a stream that was made to.
   void check(cudaStream_t stream) {
+    // A stream that captures must not be asked for its number nor its flags, for that would end the capture. Then its
+    // handle must do.
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    check_cuda(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    const bool told = capture == cudaStreamCaptureStatusNone;
     unsigned long long id = none;
-    const cudaError_t code = cudaStreamGetId(stream, &id);
-    // A stream that captures may not tell its number. Then its handle must do.
-    const bool told = code != cudaErrorStreamCaptureUnsupported;
-    if (told) {
-      check_cuda(code, "cudaStreamGetId");
-    } else {
-      (void)cudaGetLastError();
-      id = none;
-    }
+    if (told) check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     next_ = {stream, told ? id : last_.id, last_.waits};
     if (used_ && (told && last_.id != none ? id == last_.id : stream == last_.handle)) return;
-    unsigned flags = 0;
-    check_cuda(cudaStreamGetFlags(stream, &flags), "cudaStreamGetFlags");
+    unsigned flags = cudaStreamNonBlocking;
+    if (told) check_cuda(cudaStreamGetFlags(stream, &flags), "cudaStreamGetFlags");
     const bool waits = (flags & cudaStreamNonBlocking) == 0;
     next_ = {stream, id, waits};
     if (used_ && !(waits && last_.waits && (id == legacy_ || last_.id == legacy_))) {

@@ -63,7 +63,9 @@ inline std::string report_in_words(const timeout_report& report) {
       __atomic_load_n(reinterpret_cast<const uint32_t*>(&report.reason), __ATOMIC_ACQUIRE));
   if (reason != misuse::none) {
     if (!words.empty()) words += " ";
-    words += misuse_in_words(reason, report.culprit, report.detail);
+    // A grid that is larger than the storage is more than the barrier joins.
+    const bool too_many = reason == misuse::outsider && report.detail > report.capacity;
+    words += misuse_in_words(reason, report.culprit, too_many ? report.capacity : report.detail);
   }
   return words;
 }

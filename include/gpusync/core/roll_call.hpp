@@ -16,6 +16,7 @@ struct timeout_report {
   misuse reason;           ///< why the kernel was ended, if it was
   uint32_t culprit;        ///< the block that did it
   uint32_t detail;         ///< see misuse
+  uint32_t capacity;       ///< of the storage; written by the host
 
   static constexpr uint32_t timed_out = 1;     ///< for `written`
   static constexpr uint32_t abandoned = 2;     ///< for `written`

@@ -39,7 +39,7 @@ class watch {
   GPUSYNC_HD bool hopeless(Grid grid) const {
     if constexpr (Grid::may_lose_phases) {
       if (roll_.lost(grid) == 0) return false;
-      if constexpr (!bounded) grid.fail(roll_.report, misuse::lost_phase, 0);
+      if constexpr (!bounded) end_hopeless(grid, roll_.report);
       return true;
     }
     return false;
@@ -60,6 +60,12 @@ class watch {
   GPUSYNC_HD void go_on_with(Deadline limit) { limit_ = limit; }
 
  private:
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD GPUSYNC_COLD static void end_hopeless(Grid grid, timeout_report* report) {
+    grid.fail(report, misuse::lost_phase, 0);
+  }
+
   Deadline limit_;
   roll_call roll_;
   uint32_t place_;

@@ -148,11 +148,12 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// registers and instructions; it takes some 0.3 us longer than to leave it to the first arrival. Not between
   /// arrive() and wait(). After a phase was given up it ends the launch, as a wait without a deadline does.
   GPUSYNC_TEXT void enter() {
+    if (standing_ == standing::joined) return;
     Grid grid = grid_();
     const membership_of_phase found = join(grid, given_, who_, standing_, state_);
     state_ = found.state;
+    note_entry(grid);
     if constexpr (watches_loss) {
-      note_entry(grid);
       if (found.lost != 0) refuse(grid, given_.roll.report, standing::lost, 0);
     }
     standing_ = standing::joined;
@@ -162,6 +163,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// likely; leave the kernel, as after sync_for().
   GPUSYNC_TEXT wait_status try_enter() {
     require_bounded();
+    if (standing_ == standing::joined) return wait_status::completed;
+    if (standing_ == standing::lost) return wait_status::timed_out;
     Grid grid = grid_();
     const membership_of_phase found = join(grid, given_, who_, standing_, state_);
     state_ = found.state;
@@ -187,6 +190,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       state_ = found.state;
       lost = found.lost;
       first = true;
+      if (found.how != standing::lost) settle(state_);
       if constexpr (watches_loss) {
         if (found.how == standing::lost) {
           standing_ = standing::lost;
@@ -285,7 +289,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     const membership own = who.of(grid);
     // An outsider's arrivals would be counted as other blocks'.
     if (how != standing::fresh || own.rank >= own.count || own.count > given.capacity) {
-      refuse(grid, given.roll.report, how, own.count < given.capacity ? own.count : given.capacity);
+      refuse(grid, given.roll.report, how, own.count);
     }
     membership_of_phase found{{}, standing::joined, 0};
     if constexpr (watches_loss) found.lost = given.roll.lost(grid);
@@ -304,9 +308,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     return Algorithm::join(grid, words, own);
   }
 
-  /// Out of line for the same reason. Does not return.
   GPUSYNC_TEMPLATE_TEXT
-  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(Grid grid, timeout_report* report, standing how, uint32_t members) {
+  [[noreturn]] GPUSYNC_HD static void refuse(Grid grid, timeout_report* report, standing how, uint32_t members) {
     grid.fail(report,
               how == standing::waiting ? misuse::unfinished_arrival
               : how == standing::lost  ? misuse::lost_phase
@@ -316,15 +319,25 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
               members);
   }
 
-  GPUSYNC_TEXT void note_entry(Grid grid) const {
-    if (grid.thread() != 0) return;
-    given_.roll.mark_entry(grid, who_.place(grid), Algorithm::stamp(Algorithm::upcoming(state_)));
+  /// Makes of what join() has found what a phase leaves behind.
+  GPUSYNC_TEXT static void settle(state_type& state) {
+    if constexpr (detail::has_fused_form<Algorithm>::value) Algorithm::settle(state);
   }
 
-  /// For a block that waits at once.
-  GPUSYNC_TEXT static typename Algorithm::token arrive_to_wait(Grid grid, uint32_t* words, state_type& state) {
+  GPUSYNC_TEXT void note_entry(Grid grid) {
+    settle(state_);
+    if constexpr (watches_loss) {
+      if (grid.thread() != 0) return;
+      given_.roll.mark_entry(grid, who_.place(grid), Algorithm::stamp(Algorithm::upcoming(state_)));
+    }
+  }
+
+  /// For a block that waits at once. First: it has just joined.
+  GPUSYNC_TEMPLATE_TEXT
+  template <bool First>
+  GPUSYNC_HD static typename Algorithm::token arrive_to_wait(Grid grid, uint32_t* words, state_type& state) {
     if constexpr (detail::has_fused_form<Algorithm>::value) {
-      return Algorithm::arrive_fused(grid, words, state);
+      return Algorithm::template arrive_fused<First>(grid, words, state);
     } else {
       return Algorithm::arrive(grid, words, state);
     }
@@ -335,7 +348,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_HD wait_status sync_within(Deadline limit) {
     Grid grid = grid_();
     if (standing_ == standing::joined) {
-      typename Algorithm::token token = arrive_to_wait(grid, given_.words, state_);
+      typename Algorithm::token token = arrive_to_wait<false>(grid, given_.words, state_);
       return ended(pass<true>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token),
                               phase_, limit),
                    grid);
@@ -352,7 +365,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     state_ = found.state;
     wait_status status = wait_status::completed;
     if (found.how != standing::lost) {
-      typename Algorithm::token token = arrive_to_wait(grid, given_.words, state_);
+      typename Algorithm::token token = arrive_to_wait<true>(grid, given_.words, state_);
       status = pass<true>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token), phase_,
                           limit);
     }
@@ -364,7 +377,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   /// The handle after a phase. Said plainly in each case, for a compiler to see what it is in the next.
   GPUSYNC_TEXT wait_status ended(wait_status status, Grid grid) {
-    if (status == wait_status::timed_out) {
+    if (__builtin_expect(status == wait_status::timed_out, 0)) {
       standing_ = standing::lost;
       return wait_status::timed_out;
     }
@@ -416,8 +429,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     if constexpr (Deadline::bounded) {
       if (telling == 0) telling = grid.prepare_telling();
     }
-    [[maybe_unused]] const uint32_t stamp = Algorithm::stamp(token), next = next_stamp<Deadline>(token);
-    watch<Deadline> watching(limit, given.roll, who.place(grid), stamp, telling);
+    [[maybe_unused]] const auto copy = kept<Deadline>(token);
+    watch<Deadline> watching(limit, given.roll, who.place(grid), Algorithm::stamp(token), telling);
     wait_status status;
     if constexpr (JustArrived && detail::has_fused_form<Algorithm>::value) {
       status = Algorithm::wait_fused(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
@@ -425,8 +438,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       status = Algorithm::wait(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
     }
     if constexpr (Deadline::bounded) {
-      if (status == wait_status::timed_out) {
-        report(grid, given.roll, who, stamp, next, phase);
+      if (__builtin_expect(status == wait_status::timed_out, 0)) {
+        report(grid, given.roll, who, Algorithm::stamp(copy), Algorithm::next_stamp(copy), phase);
         return wait_status::timed_out;
       }
     }
@@ -435,9 +448,9 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   GPUSYNC_TEMPLATE_TEXT
   template <class Deadline>
-  GPUSYNC_HD static uint32_t next_stamp(const typename Algorithm::token& token) {
+  GPUSYNC_HD static auto kept([[maybe_unused]] const typename Algorithm::token& token) {
     if constexpr (Deadline::bounded) {
-      return Algorithm::next_stamp(token);
+      return token;
     } else {
       return 0;
     }
@@ -454,6 +467,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     const membership_of_phase found = join(grid, given_, who_, standing_, state_);
     state_ = found.state;
     standing_ = found.how;
+    if (first && standing_ == standing::joined) settle(state_);
     wait_status status = wait_status::completed;
     if (standing_ == standing::joined) {
       if (grid.thread() == 0) who_.drop(grid, phase_);

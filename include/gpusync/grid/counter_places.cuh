@@ -16,9 +16,12 @@ class counter_placement {
  public:
   using places_type = typename gpusync::detail::places_of<Algorithm>::type;
   counter_placement(const cuda_device&, const barrier_tuning&) {}
-  void put(std::vector<uint32_t>&) const {}
-  places_type places(uint32_t* words) const { return gpusync::detail::places_of<Algorithm>::in(words); }
-  void fit(places_type&, uint32_t, uint32_t) const {}
+  void put(std::vector<uint32_t>&, uint32_t*) {}
+  places_type& places() { return places_; }
+  void fit(places_type&, uint32_t, uint32_t) {}
+
+ private:
+  places_type places_;
 };
 
 /// Lines on both sides and the rules to use them by.
@@ -29,50 +32,57 @@ class counter_placement<placed_counters<Order>> {
   counter_placement(const cuda_device& device, const barrier_tuning& tuning)
       : sm_count_(static_cast<uint32_t>(device.sm_count())),
         rules_((tuning.check(), tuning.rules)),
-        lease_(device, counter_places::most_lines) {}
+        lease_(device, counter_table::most_lines) {}
 
-  /// Completes `image`, fresh words, with the rules, and puts the placed lines into the same phase. Precondition: no
-  /// kernel uses them.
-  void put(std::vector<uint32_t>& image) const {
+  /// Completes `image`, fresh words that will stand at `words`, with the rules and the places, and puts the placed lines
+  /// into the same phase. Precondition: no kernel uses them.
+  void put(std::vector<uint32_t>& image, uint32_t* words) {
     auto& table = *reinterpret_cast<counter_table*>(image.data());
     table.sm_count = sm_count_;
     table.rules = rules_;
-    if (lease_.empty()) return;
-    const uint32_t start = image.back();  // a counter's first value
-    const std::vector<uint32_t> line(line_survey::line_words, start);
-    for (uint32_t side = 0; side < 2; ++side) {
-      for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
-        check_cuda(cudaMemcpy(lease_.stock().line(lease_.number(side, i)), line.data(), line.size() * sizeof(uint32_t),
-                              cudaMemcpyHostToDevice),
-                   "cudaMemcpy");
+    table.lines = placed_counters<Order>::own_lines(words);
+    if (!lease_.empty()) {
+      table.lines = lease_.stock().line(0);
+      for (uint32_t i = 0; i < counter_table::most_lines; ++i) {
+        for (uint32_t side = 0; side < 2; ++side) table.put_line(side, i, lease_.number(side, i));
+      }
+      const std::vector<unsigned char>& sides = lease_.stock().survey().sides();
+      for (uint32_t i = 0; i < counter_table::most_processors; ++i) {
+        const uint32_t bit = i < sides.size() ? sides[i] & 1u : 0u;
+        table.sides[i / 32] = (table.sides[i / 32] & ~(1u << i % 32)) | bit << i % 32;
+      }
+      const uint32_t start = image.back();  // a counter's first value
+      const std::vector<uint32_t> line(line_survey::line_words, start);
+      for (uint32_t side = 0; side < 2; ++side) {
+        for (uint32_t i = 0; i < counter_table::most_lines; ++i) {
+          check_cuda(cudaMemcpy(table.line_at(side, i), line.data(), line.size() * sizeof(uint32_t),
+                                cudaMemcpyHostToDevice),
+                     "cudaMemcpy");
+        }
       }
     }
+    places_ = counter_places::of(reinterpret_cast<const counter_table*>(words), table);
   }
 
-  /// What barriers are given whose words these are.
-  counter_places places(uint32_t* words) const {
-    counter_places made = placed_counters<Order>::places_in(words);
-    if (lease_.empty()) return made;
-    made.lines = lease_.stock().line(0);
-    for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
-      for (uint32_t side = 0; side < 2; ++side) made.put_line(side, i, lease_.number(side, i));
-    }
-    const std::vector<unsigned char>& sides = lease_.stock().survey().sides();
-    for (uint32_t i = 0; i < counter_places::most_processors; ++i) {
-      const uint32_t bit = i < sides.size() ? sides[i] & 1u : 0u;
-      made.sides[i / 32] = (made.sides[i / 32] & ~(1u << i % 32)) | bit << i % 32;
-    }
-    return made;
-  }
+  /// What the barriers of these words are given. Its members may be changed for tests.
+  counter_places& places() { return places_; }
 
-  /// Chooses the plans for a launch.
-  void fit(counter_places& given, uint32_t members, uint32_t threads) const {
+  /// Chooses the plans for a launch; remembers the last choice, for most launches are like the one before.
+  void fit(counter_places& given, uint32_t members, uint32_t threads) {
+    if (members == members_ && threads == threads_) {
+      given.plan = plan_;
+      given.plan_of_warps = plan_of_warps_;
+      return;
+    }
     const auto plan = [&](uint32_t acting) {
       return grid::fit(packed_plan::of(rules_.choose(members, acting, sm_count_)), members, acting,
                        cuda_grid::warp_size);
     };
-    given.plan = plan(threads);
-    if (threads >= cuda_grid::warp_size) given.plan_of_warps = plan(cuda_grid::warp_size);
+    given.plan = plan_ = plan(threads);
+    if (threads >= cuda_grid::warp_size) plan_of_warps_ = plan(cuda_grid::warp_size);
+    given.plan_of_warps = plan_of_warps_;
+    members_ = members;
+    threads_ = threads;
   }
 
   /// Whether two sides were found.
@@ -83,6 +93,9 @@ class counter_placement<placed_counters<Order>> {
   uint32_t sm_count_ = 1;
   counter_rules rules_;
   cuda_line_lease lease_;
+  counter_places places_;
+  uint32_t members_ = 0, threads_ = 0;
+  packed_plan plan_, plan_of_warps_;
 };
 
 }  // namespace gpusync::grid

@@ -72,6 +72,8 @@ struct packed_plan {
   GPUSYNC_HD constexpr uint32_t copies_log2() const { return bits >> 2 & 3; }
   GPUSYNC_HD constexpr uint32_t sides_log2() const { return bits >> 4 & 1; }
   GPUSYNC_HD constexpr uint32_t second_warp() const { return bits >> 5 & 1; }
+  /// Fitted, with a single counter that has a single copy on each side.
+  GPUSYNC_HD constexpr bool has_one_counter() const { return (bits & (fitted | 15)) == fitted; }
   GPUSYNC_HD constexpr bool is_fitted() const { return (bits & fitted) != 0; }
   GPUSYNC_HD constexpr uint32_t first_poll() const { return bits >> first_poll_shift; }
   /// Which of the words of each line is this plan's. Plans with other counters must not share words, for a word takes

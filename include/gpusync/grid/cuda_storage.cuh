@@ -81,11 +81,12 @@ class cuda_barrier_storage {
   void reset() {
     const cuda_device_scope scope(words_.ordinal());
     std::memset(static_cast<void*>(report_.get()), 0, timeout_report::bytes(capacity_));
+    report_->capacity = capacity_;
     check_cuda(cudaMemset(words_.address(), 0, words_.bytes()), "cudaMemset");
     if constexpr (Algorithm::words(1) != 0) {
       std::vector<uint32_t> first(Algorithm::words(capacity_));
       Algorithm::start_at(first.data(), capacity_, first_phase_);
-      counters_->put(first);
+      counters_->put(first, words());
       check_cuda(cudaMemcpy(words(), first.data(), first.size() * sizeof(uint32_t), cudaMemcpyHostToDevice),
                  "cudaMemcpy");
     }
@@ -99,7 +100,7 @@ class cuda_barrier_storage {
   /// The algorithm's words, for tests.
   uint32_t* state() { return words(); }
   /// Where and how the algorithm's words are used: what its barriers are given. Its members may be changed for tests.
-  typename detail::places_of<Algorithm>::type& places() { return control_->places; }
+  typename detail::places_of<Algorithm>::type& places() { return counters_->places(); }
   /// Bytes of device memory, placed lines not counted.
   size_t bytes() const { return words_.bytes(); }
   /// The lines of placed counters; nothing for other algorithms.
@@ -114,7 +115,6 @@ class cuda_barrier_storage {
    public:
     explicit control(cuda_barrier_storage& of)
         : barrier_control(of.words_.ordinal(), of.capacity_, of.report_.get()),
-          places(of.counters_->places(of.words())),
           order(of.words_.ordinal()),
           counters_(*of.counters_),
           roster_(of.words() + of.layout_.roster) {}
@@ -138,11 +138,10 @@ class cuda_barrier_storage {
                  "cudaMemsetAsync");
     }
 
-    typename detail::places_of<Algorithm>::type places;
     detail::stream_order order;
 
    private:
-    const grid::counter_placement<Algorithm>& counters_;
+    grid::counter_placement<Algorithm>& counters_;
     uint32_t* roster_;
   };
 
@@ -151,7 +150,7 @@ class cuda_barrier_storage {
     detail::handle_header header = control_->header(kind);
     if constexpr (std::is_same_v<Members, block_range>) header = control_->header(kind, who.first, who.count);
     return basic_grid_barrier<Algorithm, cuda_grid, Members>(
-        {header, control_->places, words(), layout_.roll(words(), report_.get()), capacity_}, who);
+        {header, counters_->places(), words(), layout_.roll(words(), report_.get()), capacity_}, who);
   }
 
   uint32_t* words() { return static_cast<uint32_t*>(words_.address()); }

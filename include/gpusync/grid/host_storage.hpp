@@ -59,6 +59,7 @@ class host_barrier_storage {
   void reset() {
     std::memset(words(), 0, layout_.total * sizeof(uint32_t));
     std::memset(report_.data(), 0, report_.size() * sizeof(uint32_t));
+    report_memory()->capacity = capacity_;
     Algorithm::start_at(words(), capacity_, first_phase_);
   }
 

@@ -169,7 +169,8 @@ class admissions {
   };
   /// The most blocks that run at once; 0 if it is not known.
   uint64_t find(const key& which) const {
-    for (const entry& one : entries_) {
+    for (size_t i = 1; i <= entries_.size(); ++i) {  // the newest first
+      const entry& one = entries_[(next_ - i) % entries_.size()];
       if (one.blocks != 0 && one.which == which) return one.blocks;
     }
     return 0;
@@ -177,10 +178,7 @@ class admissions {
   void add(const key& which, uint64_t blocks) { entries_[next_++ % entries_.size()] = {which, blocks}; }
   void clear() { *this = admissions(); }
 
-  static admissions& of_this_thread() {
-    thread_local admissions all;
-    return all;
-  }
+  static admissions& of_this_thread();
 
  private:
   struct entry {
@@ -190,6 +188,12 @@ class admissions {
   std::array<entry, 8> entries_{};
   size_t next_ = 0;
 };
+
+inline thread_local admissions known_admissions;
+
+inline admissions& admissions::of_this_thread() {
+  return known_admissions;
+}
 
 inline void forget_admissions() {
   admissions::of_this_thread().clear();

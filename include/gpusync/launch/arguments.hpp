@@ -27,10 +27,11 @@ template <class T>
 inline constexpr bool may_hold_handles = std::is_class_v<T> && sizeof(T) >= sizeof(handle_header) &&
                                          alignof(T) >= alignof(handle_header);
 
-/// Calls `found(header)` for each handle among `size` bytes at `bytes`, which are aligned for one.
-template <class Found>
-void find_handles(unsigned char* bytes, size_t size, Found&& found) {
-  for (size_t at = 0; at + sizeof(handle_header) <= size; at += alignof(handle_header)) {
+/// Calls `found(header)` for each handle among the bytes of a T at `bytes`. A handle begins with its header.
+template <class T, class Found>
+void find_handles(unsigned char* bytes, Found&& found) {
+  constexpr size_t last = is_handle<T>::value ? 0 : sizeof(T) - sizeof(handle_header);
+  for (size_t at = 0; at <= last; at += alignof(handle_header)) {
     uint64_t tag;
     std::memcpy(&tag, bytes + at, sizeof(tag));
     if (tag == handle_header::magic) found(*reinterpret_cast<handle_header*>(bytes + at));

@@ -56,11 +56,11 @@ class kernel_argument {
   void add_handles(handle_list& handles) {
     if constexpr (may_hold_handles<Parameter>) {
       bool any = false;
-      find_handles(static_cast<unsigned char*>(address_), sizeof(Parameter), [&](handle_header&) { any = true; });
+      find_handles<Parameter>(static_cast<unsigned char*>(address_), [&](handle_header&) { any = true; });
       if (!any) return;
       std::memcpy(copy_.bytes, address_, sizeof(Parameter));
       address_ = copy_.bytes;
-      find_handles(copy_.bytes, sizeof(Parameter), [&](handle_header& found) { handles.add(found); });
+      find_handles<Parameter>(copy_.bytes, [&](handle_header& found) { handles.add(found); });
     }
   }
 
@@ -143,10 +143,17 @@ void launch_function(const cuda_device& device, cudaStream_t stream, const launc
   kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
   admit(device, stream, shape, function, arguments.handles());
   arguments.with_pointers([&](void** pointers) {
-    const launch_config config(shape, stream);
-    const cudaError_t code = cudaLaunchKernelExC(config.get(), function, pointers);
-    if (code != cudaSuccess) forget_admissions();  // what was known of the kernel may have changed
-    check_cuda(code, "cudaLaunchKernelExC");
+    cudaError_t code;
+    if (shape.cluster == 1) {
+      code = cudaLaunchCooperativeKernel(function, to_dim3(shape.blocks), to_dim3(shape.threads), pointers,
+                                         shape.shared_bytes, stream);
+    } else {
+      const launch_config config(shape, stream);
+      code = cudaLaunchKernelExC(config.get(), function, pointers);
+    }
+    if (code == cudaSuccess) return;
+    forget_admissions();  // what was known of the kernel may have changed
+    check_cuda(code, "The launch of the kernel");
   });
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <gpusync/core/cuda_code.cuh>
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/handle.hpp>
 #include <gpusync/rmw/cas.hpp>
@@ -64,8 +65,8 @@ struct evidence_permit {
 };
 
 /// Throws untested_device if objects with this policy stand on evidence for another device than this one, and
-/// invalid_argument if the device cannot run it at all. cuda_rmw_storage calls it; a launch whose blocks have objects in
-/// shared memory needs the permit that it returns.
+/// invalid_argument if the device, or the code that was compiled for it, cannot run it at all. cuda_rmw_storage calls
+/// it; a launch whose blocks have objects in shared memory needs the permit that it returns.
 template <class Consensus>
 evidence_permit<Consensus> require_evidence(const cuda_device& device) {
   detail::evidence_of<Consensus>::require(device);
@@ -73,6 +74,11 @@ evidence_permit<Consensus> require_evidence(const cuda_device& device) {
     throw invalid_argument("Consensus cas128 needs a device of compute capability 9.0, and " + device.name() + " has " +
                            std::to_string(device.properties().major) + "." + std::to_string(device.properties().minor) +
                            ". Use rmw::cas.");
+  }
+  if (std::string(Consensus::name) == "cas128" && code_for(device) < 90) {
+    throw invalid_argument("Consensus cas128 needs code for compute capability 9.0, and what this program has for " +
+                           device.name() + " was compiled for an older one. Compile for it " +
+                           "(CMAKE_CUDA_ARCHITECTURES=native), or use rmw::cas.");
   }
   return evidence_permit<Consensus>({gpusync::detail::handle_header::magic, 0, gpusync::detail::handle_kind::evidence,
                                      static_cast<uint32_t>(device.ordinal()), 1});

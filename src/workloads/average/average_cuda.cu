@@ -1,4 +1,6 @@
 // Workload "average" on CUDA devices.
+#include <gpusync/core/cuda_code.cuh>
+
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_timer.cuh"
 #include "measure/host_timer.hpp"
@@ -305,7 +307,8 @@ class cuda_average : public step_workload {
         {"cooperative-relaunch", "cooperative relaunch", {}, true, true, true},
         {"graph", "CUDA graph of kernels", {}, true, true, false},
     };
-    if (where_.device.properties().major >= 9) {
+    // Where the code for this device is older, its kernels do not wait for the step before.
+    if (code_for(where_.device) >= 90) {
       all.push_back({"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, true, true, false});
     }
     for (step_method& method : barrier_methods<grid::cuda_algorithms>("grid barrier")) all.push_back(std::move(method));

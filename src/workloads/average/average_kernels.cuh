@@ -3,6 +3,7 @@
 
 #include <gpusync/gpusync.cuh>
 
+#include "measure/cuda_full_blocks.cuh"
 #include "workloads/average/average.hpp"
 
 namespace gpusync::tool {
@@ -10,7 +11,7 @@ namespace gpusync::tool {
 /// All steps of a run in one kernel, with `barrier` between them. At most 32 registers, so that whatever the barrier,
 /// an SM can be filled with threads.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2)
+__global__ void __launch_bounds__(1024, full_blocks<1024>)
     average_persistent(average_data data, bool stores, uint32_t steps, Barrier barrier) {
   barrier.enter();
   average_steps(cuda_grid::current(), data, true, stores, steps, [&barrier] { barrier.sync(); });

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "measure/cuda_clock.cuh"
+#include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
 #include "workloads/barrier_parts/barrier_parts_methods.hpp"
 #include "workloads/device_part/cuda_part.cuh"
@@ -12,13 +13,13 @@ namespace {
 
 /// All steps of a run with a part between them.
 template <barrier_part Part>
-__global__ void __launch_bounds__(1024, 2) part_kernel(barrier_parts_data data, bool works, uint32_t steps) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) part_kernel(barrier_parts_data data, bool works, uint32_t steps) {
   barrier_parts_run<Part>(cuda_grid::current(), data, works, steps);
 }
 
 /// With a whole barrier between them. Bounds as in workload "average".
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2)
+__global__ void __launch_bounds__(1024, full_blocks<1024>)
     whole_kernel(barrier_parts_data data, bool works, uint32_t steps, Barrier barrier) {
   barrier_parts_run(cuda_grid::current(), data, works, steps, barrier);
 }

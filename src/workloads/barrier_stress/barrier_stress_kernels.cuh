@@ -1,6 +1,7 @@
 // The kernel of workload "barrier stress".
 #pragma once
 
+#include "measure/cuda_full_blocks.cuh"
 #include "workloads/device_part/cuda_part.cuh"
 
 namespace gpusync::tool {
@@ -120,13 +121,13 @@ __device__ __forceinline__ void stress_phases(const stress_task& task, Barrier& 
 }
 
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2) stress(stress_task task, Barrier barrier) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) stress(stress_task task, Barrier barrier) {
   stress_phases(task, barrier, {0, 0, cuda_grid{}.blocks()});
 }
 
 /// In two or three parts, with a barrier each; there are three barriers in either case.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2) stress_parts(stress_task task, Barrier one, Barrier two, Barrier three) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) stress_parts(stress_task task, Barrier one, Barrier two, Barrier three) {
   const cuda_grid grid;
   const uint32_t number = grid.block() / (grid.blocks() / task.parts);
   const stress_part mine =

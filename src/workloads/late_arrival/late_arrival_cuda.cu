@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "measure/cuda_clock.cuh"
+#include "measure/cuda_full_blocks.cuh"
 #include "workloads/device_part/cuda_part.cuh"
 #include "workloads/late_arrival/late_arrival.hpp"
 
@@ -39,7 +40,7 @@ __device__ __forceinline__ void come_late(const cuda_grid& grid, uint32_t step) 
 /// `first`: the number of the first step, which goes into the words. Passages are noted in shared memory, so that
 /// noting them costs the fences nothing.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2)
+__global__ void __launch_bounds__(1024, full_blocks<1024>)
     arrive_late(exchange data, uint32_t first, passage* passages, Barrier barrier) {
   __shared__ passage noted[steps];
   const cuda_grid grid;

@@ -7,6 +7,7 @@
 #include <gpusync/grid/attended_barrier.cuh>
 
 #include "measure/cuda_clock.cuh"
+#include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
 #include "workloads/device_part/cuda_part.cuh"
 #include "workloads/split_phase/split_phase.hpp"
@@ -67,12 +68,12 @@ __device__ __forceinline__ void work_through(const split_task& task, Around&& ar
   if (!Synchronized && wrong == ~0u) task.data.report(1);  // never: the loads must have one
 }
 
-__global__ void __launch_bounds__(1024, 2) work_only(split_task task) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) work_only(split_task task) {
   work_through<false>(task, [](auto&& work) { work(); });
 }
 
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2) work_within_phase(split_task task, Barrier barrier) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) work_within_phase(split_task task, Barrier barrier) {
   work_through<true>(task, [&barrier](auto&& work) {
     auto token = barrier.arrive();
     work();
@@ -82,7 +83,7 @@ __global__ void __launch_bounds__(1024, 2) work_within_phase(split_task task, Ba
 
 /// The block's last warp attends the barrier.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2) work_attended(split_task task, Barrier barrier) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) work_attended(split_task task, Barrier barrier) {
   attended_barrier<Barrier> attended(barrier, task.workers);
   if (cuda_grid::current().thread() >= task.workers) {
     for (uint32_t s = 0; s < task.steps; ++s) attended.attend();
@@ -95,7 +96,7 @@ __global__ void __launch_bounds__(1024, 2) work_attended(split_task task, Barrie
   });
 }
 
-__global__ void __launch_bounds__(1024, 2) chain_only(uint32_t links, float* sink) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) chain_only(uint32_t links, float* sink) {
   const float value = chain(1.0f + 1.0f / static_cast<float>(1 + threadIdx.x), links);
   if (value < 0.5f) *sink = value;  // never
 }

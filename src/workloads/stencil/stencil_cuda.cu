@@ -1,7 +1,10 @@
 // Workload "stencil" on CUDA devices.
 #include <algorithm>
 
+#include <gpusync/core/cuda_code.cuh>
+
 #include "measure/cuda_clock.cuh"
+#include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
 #include "workloads/device_part/cuda_part.cuh"
 #include "workloads/stencil/stencil.hpp"
@@ -42,7 +45,7 @@ __device__ __forceinline__ void relax(const cuda_grid& grid, const float* from, 
 
 /// All steps in one kernel.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, 2)
+__global__ void __launch_bounds__(1024, full_blocks<1024>)
     relax_persistent(float* from, float* to, stencil_size size, Barrier barrier) {
   const cuda_grid grid;
   for (uint32_t step = 0; step < stencil_steps; ++step) {
@@ -55,12 +58,12 @@ __global__ void __launch_bounds__(1024, 2)
 }
 
 /// One step; the end of the kernel is the boundary.
-__global__ void __launch_bounds__(1024, 2) relax_once(const float* from, float* to, stencil_size size) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) relax_once(const float* from, float* to, stencil_size size) {
   relax(cuda_grid::current(), from, to, size);
 }
 
 /// The same with programmatic dependent launch: blocks are set up while the step before runs, and wait for it.
-__global__ void __launch_bounds__(1024, 2) relax_once_dependent(const float* from, float* to, stencil_size size) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>) relax_once_dependent(const float* from, float* to, stencil_size size) {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
@@ -276,7 +279,8 @@ class cuda_stencil_workload : public step_workload {
     };
     add("relaunch", "stream relaunch", false);
     add("graph", "CUDA graph of kernels", false);
-    if (where_.device().properties().major >= 9) {
+    // Where the code for this device is older, its kernels do not wait for the step before.
+    if (code_for(where_.device()) >= 90) {
       add("graph-pdl", "CUDA graph of kernels with programmatic dependent launch", false);
     }
     for (const std::string& name : ordered_barriers()) add(name, name + " grid barrier", true);

@@ -3,7 +3,8 @@
 // A computation is a trivially copyable class Work, an argument of its kernels:
 //
 //   kept                        a type: what a thread keeps from step to step while its kernel lives
-//   most_threads, full_blocks   per block, and blocks of so many per multiprocessor: this limits a thread's registers
+//   most_threads, full_blocks   per block, and blocks of so many per multiprocessor, if it holds them: this limits a
+//                               thread's registers
 //   steps()                     how many there are
 //   load(Grid, step)            returns what is kept, as it is before that step
 //   step(Grid, step, kept&)     the calling thread's part of the step
@@ -18,6 +19,9 @@
 #include <algorithm>
 #include <type_traits>
 
+#include <gpusync/core/cuda_code.cuh>
+
+#include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
 #include "measure/host_timer.hpp"
 #include "workloads/barrier_methods.hpp"
@@ -29,7 +33,7 @@ namespace gpusync::tool {
 
 /// All steps in one kernel.
 template <class Work, class Barrier>
-__global__ void __launch_bounds__(Work::most_threads, Work::full_blocks)
+__global__ void __launch_bounds__(Work::most_threads, full_blocks<Work::most_threads, Work::full_blocks>)
     stepped_persistent(Work work, Barrier barrier) {
   barrier.enter();
   const cuda_exchange_grid grid;
@@ -58,13 +62,13 @@ __device__ __forceinline__ void stepped_once(const Work& work, uint32_t step) {
 
 /// One step; the end of the kernel is the boundary.
 template <class Work>
-__global__ void __launch_bounds__(Work::most_threads, Work::full_blocks) stepped_single(Work work, uint32_t step) {
+__global__ void __launch_bounds__(Work::most_threads, full_blocks<Work::most_threads, Work::full_blocks>) stepped_single(Work work, uint32_t step) {
   stepped_once(work, step);
 }
 
 /// The same with programmatic dependent launch: blocks are set up while the step before runs, and wait for its end.
 template <class Work>
-__global__ void __launch_bounds__(Work::most_threads, Work::full_blocks) stepped_dependent(Work work, uint32_t step) {
+__global__ void __launch_bounds__(Work::most_threads, full_blocks<Work::most_threads, Work::full_blocks>) stepped_dependent(Work work, uint32_t step) {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
@@ -267,7 +271,8 @@ std::vector<step_method> methods(const cuda_device& device) {
       {"cooperative-relaunch", "cooperative relaunch", {}, true, true, true},
       {"graph", "CUDA graph of kernels", {}, true, true, false},
   };
-  if (device.properties().major >= 9) {
+  // Where the code for this device is older, its kernels do not wait for the step before.
+  if (code_for(device) >= 90) {
     all.push_back({"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, true, true, false});
   }
   for (step_method& method : barrier_methods<Barriers>("grid barrier")) all.push_back(std::move(method));

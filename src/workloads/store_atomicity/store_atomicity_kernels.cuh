@@ -135,9 +135,10 @@ __device__ __forceinline__ bool contradicts(const litmus_task& task, uint32_t ph
   // Who came after whom: the last writer of a word came after all others that were to write it.
   uint32_t left = (1u << task.writers) - 1;
   uint32_t after[5];
+  const rmw::cuda_warp<rmw::space::global> warp;  // its merge() runs on GPUs without a reducing instruction, too
   for (uint32_t member = 0; member < 5; ++member) {
     const bool last = lane < task.words && written && writer == member;
-    after[member] = __reduce_or_sync(~0u, last ? meant & ~(1u << member) : 0u);
+    after[member] = warp.merge(last ? meant & ~(1u << member) : 0u);
   }
   for (uint32_t round = 0; round < task.writers; ++round) {
     uint32_t first = 0;

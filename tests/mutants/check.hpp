@@ -1,0 +1,65 @@
+// A program of small checks, each of which finds mutants of the library out: see README.md.
+//
+//   PROGRAM            all checks
+//   PROGRAM CHECK      one of them
+//
+// Exit code 0: all hold; 1: one does not, throws, or takes too long; 2: there is no such check. Plain, for it is
+// compiled once for each mutant.
+#pragma once
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+
+namespace gpusync::test {
+
+struct named_check {
+  const char* name;
+  void (*run)();
+};
+
+inline std::atomic<int> failures{0};
+
+/// Says `what` should have been so, unless it was. May be called by any thread.
+inline void expect(bool right, const char* what) {
+  if (right) return;
+  std::printf("  not so: %s\n", what);
+  ++failures;
+}
+
+/// A mutant that waits for ever has been found out too, but only by somebody who waits no longer. Nothing that a check
+/// does takes a tenth of this, however busy the machine.
+inline constexpr unsigned patience_in_seconds = 15;
+
+inline void give_up(int) {
+  const char words[] = "  not so: it comes to an end\n";
+  (void)!write(STDOUT_FILENO, words, sizeof(words) - 1);
+  _exit(1);
+}
+
+template <size_t Count>
+int run_checks(const named_check (&checks)[Count], int words, char** word) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  signal(SIGALRM, give_up);
+  bool found = false;
+  for (const named_check& one : checks) {
+    if (words > 1 && std::strcmp(word[1], one.name) != 0) continue;
+    found = true;
+    std::printf("%s\n", one.name);
+    alarm(patience_in_seconds);
+    try {
+      one.run();
+    } catch (const std::exception& thrown) {
+      expect(false, thrown.what());
+    }
+    alarm(0);
+  }
+  if (!found) return 2;
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace gpusync::test

@@ -1,0 +1,90 @@
+// What breaks a barrier's contract and can be seen.
+#include "ticking_grid.hpp"
+
+namespace gpusync::test {
+namespace {
+
+using token_type = dropping_barrier::arrival_token;
+
+/// Launches one block that does `calls`, and expects what is thrown for this misuse.
+void expect_misuse(misuse reason, const char* what, void (*calls)(dropping_barrier&)) {
+  storage memory(1);
+  const std::string words = thrown_by<invalid_argument>([&] {
+    run_blocks<dropping_barrier>(1, memory.dropping_barrier(), [&](dropping_barrier& b, uint32_t) {
+      most_pauses = pauses + 1000;
+      calls(b);
+    });
+  });
+  expect_sentence(words, reason, 0, what);
+}
+
+void an_arrival_must_be_waited_for() {
+  expect_misuse(misuse::unfinished_arrival, "arrive() after arrive() is refused", [](dropping_barrier& b) {
+    [[maybe_unused]] const token_type first = b.arrive();
+    [[maybe_unused]] const token_type second = b.arrive();
+  });
+  expect_misuse(misuse::unfinished_arrival, "sync() after arrive() is refused", [](dropping_barrier& b) {
+    [[maybe_unused]] const token_type first = b.arrive();
+    b.sync();
+  });
+  expect_misuse(misuse::unfinished_arrival, "arrive_and_drop() after arrive() is refused", [](dropping_barrier& b) {
+    [[maybe_unused]] const token_type first = b.arrive();
+    b.arrive_and_drop();
+  });
+  expect_misuse(misuse::unfinished_arrival, "and so in a later phase", [](dropping_barrier& b) {
+    b.sync();
+    [[maybe_unused]] const token_type first = b.arrive();
+    [[maybe_unused]] const token_type second = b.arrive();
+  });
+}
+
+void a_token_is_good_for_one_wait() {
+  expect_misuse(misuse::spent_token, "a token is waited for once", [](dropping_barrier& b) {
+    token_type token = b.arrive();
+    b.wait(std::move(token));
+    b.wait(std::move(token));
+  });
+  expect_misuse(misuse::spent_token, "with a deadline, too", [](dropping_barrier& b) {
+    token_type token = b.arrive();
+    b.wait(std::move(token));
+    (void)b.wait_for(std::move(token), late);
+  });
+}
+
+void a_token_that_was_moved_from_is_spent() {
+  expect_misuse(misuse::spent_token, "a token that was moved from is refused", [](dropping_barrier& b) {
+    token_type token = b.arrive();
+    [[maybe_unused]] const token_type owner = std::move(token);
+    b.wait(std::move(token));
+  });
+}
+
+void who_has_left_stays_away() {
+  expect_misuse(misuse::left, "sync() after arrive_and_drop() is refused", [](dropping_barrier& b) {
+    b.arrive_and_drop();
+    b.sync();
+  });
+  expect_misuse(misuse::left, "arrive() after arrive_and_drop() is refused", [](dropping_barrier& b) {
+    b.arrive_and_drop();
+    [[maybe_unused]] const token_type token = b.arrive();
+  });
+  expect_misuse(misuse::left, "a second arrive_and_drop() is refused", [](dropping_barrier& b) {
+    b.sync();
+    b.arrive_and_drop();
+    b.arrive_and_drop();
+  });
+}
+
+}  // namespace
+}  // namespace gpusync::test
+
+int main(int words, char** word) {
+  using namespace gpusync::test;
+  const named_check checks[] = {
+      {"an_arrival_must_be_waited_for", an_arrival_must_be_waited_for},
+      {"a_token_is_good_for_one_wait", a_token_is_good_for_one_wait},
+      {"a_token_that_was_moved_from_is_spent", a_token_that_was_moved_from_is_spent},
+      {"who_has_left_stays_away", who_has_left_stays_away},
+  };
+  return run_checks(checks, words, word);
+}

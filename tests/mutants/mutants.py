@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""The mutants: copies of the library with one fault each, and the check that must find each of them out.
+
+usage: mutants.py names                                                    PROGRAM:NAME of each
+       mutants.py check INCLUDE README                                     do all still fit, and is each described?
+       mutants.py kill NAME INCLUDE COMPILER                               for checks that are C++ programs
+       mutants.py kill NAME INCLUDE NVCC CUOBJDUMP                         for those that read machine code
+
+`kill` ends with 0 if the check fails on the mutant, as it must; with 77 (skipped) where there is no disassembler; and
+else with 1: the mutant survives, or does not compile.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from typing import NamedTuple
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MACHINE_CODE = os.path.join(HERE, os.pardir, "packaging", "machine_code_test.py")
+
+
+class Mutant(NamedTuple):
+    name: str
+    program: str  # PROGRAM_checks.cpp, or machine_code
+    check: str  # of that program; for machine_code, a kernel
+    header: str
+    text: str  # stands once in the header
+    replacement: str
+
+
+MUTANTS = [
+    # Who takes part.
+    Mutant("rank_from_the_own_word", "members", "ranks_count_drops_in_all_words", "grid/members.hpp",
+           "for (uint32_t word = 0; word <= block / 32; ++word)",
+           "for (uint32_t word = block / 32; word <= block / 32; ++word)"),
+    Mutant("takes_part_from_the_first_word", "members", "takes_part_looks_into_every_word", "grid/members.hpp",
+           "bits<Grid>(0, place / 32) | bits<Grid>(1, place / 32)",
+           "bits<Grid>(0, 0) | bits<Grid>(1, 0)"),
+    Mutant("roster_a_word_short", "members", "the_last_block_has_a_place_in_the_roster", "grid/members.hpp",
+           "return 2 * (1 + (capacity + 31) / 32);",
+           "return 2 * (1 + (capacity + 30) / 32);"),
+    Mutant("storage_short_of_the_roster", "members", "the_storage_has_room_for_the_roster", "grid/layout.hpp",
+           "round_up(dropping_blocks::words(blocks))",
+           "round_up(dropping_blocks::words(blocks - 1))"),
+    Mutant("part_beyond_the_grid", "barrier", "a_part_must_lie_in_the_grid", "core/storage_control.hpp",
+           "uint64_t{handle.first} + handle.count > launch.blocks",
+           "uint64_t{handle.first} + handle.count > launch.blocks + 1"),
+
+    # Waiting.
+    Mutant("no_poll_after_the_deadline", "waiting", "a_wait_polls_once_more_after_its_deadline", "core/wait.hpp",
+           "uint32_t polls = late ? 1 : Grid::polls_per_look",
+           "uint32_t polls = late ? 0 : Grid::polls_per_look"),
+    Mutant("ticks_cut_to_nanoseconds", "waiting", "a_timeout_takes_ticks_of_any_length", "core/deadline.hpp",
+           "return scaled(static_cast<uint64_t>(count), num * (billion / per_second), den);",
+           "return static_cast<uint64_t>(count) * (num * (billion / per_second) / den);"),
+    Mutant("clock_that_steps_back_strikes", "waiting", "a_clock_that_steps_back_ends_no_wait", "core/deadline.hpp",
+           "return (now > begin_ ? now - begin_ : 0) >= span_;",
+           "return now - begin_ >= span_;"),
+
+    # Time-outs.
+    Mutant("arrival_not_noted", "barrier", "a_block_that_arrived_early_is_not_missing", "grid/barrier.hpp",
+           "if (grid.thread() == 0) given_.roll.mark(grid, who_.place(grid), Algorithm::stamp(token.value_));",
+           ""),
+    Mutant("wait_blind_to_a_loss", "barrier", "a_bounded_wait_after_a_loss_ends_at_once", "core/wait.hpp",
+           "late = watching.late(grid) || watching.hopeless(grid);",
+           "late = watching.late(grid);"),
+    Mutant("unbounded_wait_goes_on_after_a_loss", "barrier", "an_unbounded_wait_after_a_loss_ends_the_launch",
+           "core/watch.hpp",
+           "if constexpr (!bounded) grid.fail(roll_.report, misuse::lost_phase, 0);",
+           "if constexpr (!bounded) return false;"),
+    Mutant("join_blind_to_a_loss", "barrier", "a_first_bounded_call_meets_the_loss", "grid/barrier.hpp",
+           "if constexpr (watches_loss) found.lost = given.roll.lost(grid);",
+           ""),
+    Mutant("settled_without_a_look", "barrier", "a_first_bounded_call_meets_the_loss", "grid/barrier.hpp",
+           "return grid.sync_block_or(lost != 0) ? wait_status::timed_out : wait_status::completed;",
+           "return wait_status::completed;"),
+    Mutant("settled_without_a_look_unbounded", "barrier", "a_first_unbounded_call_meets_the_loss", "grid/barrier.hpp",
+           "if (lost != 0) refuse(grid, given.roll.report, standing::lost, 0);",
+           ""),
+    Mutant("first_wait_not_settled", "barrier", "a_first_bounded_call_meets_the_loss", "grid/barrier.hpp",
+           "if (token.first_ && status == wait_status::completed)",
+           "if (false)"),
+    Mutant("first_drop_not_settled", "barrier", "a_first_bounded_call_meets_the_loss", "grid/barrier.hpp",
+           "if (first && status == wait_status::completed)",
+           "if (false)"),
+    Mutant("entry_blind_to_a_loss", "barrier", "a_first_unbounded_call_meets_the_loss", "grid/barrier.hpp",
+           "if (found.lost != 0) refuse(grid, given_.roll.report, standing::lost, 0);",
+           ""),
+    Mutant("time_out_forgotten", "barrier", "a_time_out_is_not_forgotten", "grid/barrier.hpp",
+           "standing_ = standing::lost;\n      return wait_status::timed_out;\n    }\n    standing_ = standing::",
+           "standing_ = standing::joined;\n      return wait_status::timed_out;\n    }\n    standing_ = standing::"),
+
+    # Broken contracts.
+    Mutant("second_arrival_taken", "misuse", "an_arrival_must_be_waited_for", "grid/barrier.hpp",
+           "    uint32_t lost = 0;\n    if (standing_ != standing::joined) {",
+           "    uint32_t lost = 0;\n    if (standing_ != standing::joined && standing_ != standing::waiting) {"),
+    Mutant("arrival_leaves_no_trace", "misuse", "an_arrival_must_be_waited_for", "grid/barrier.hpp",
+           "standing_ = standing::waiting;",
+           "standing_ = standing::joined;"),
+    Mutant("spent_token_taken", "misuse", "a_token_is_good_for_one_wait", "grid/barrier.hpp",
+           "if (token.spent_) grid.fail(given_.roll.report, misuse::spent_token, 0);",
+           ""),
+    Mutant("moved_token_not_spent", "misuse", "a_token_that_was_moved_from_is_spent", "grid/barrier.hpp",
+           "other.spent_ = true;",
+           ""),
+    Mutant("who_has_left_comes_back", "misuse", "who_has_left_stays_away", "grid/barrier.hpp",
+           "standing_ = standing::left;",
+           "standing_ = standing::joined;"),
+
+    # The fault-tolerant barrier.
+    Mutant("closings_not_wrapped", "survivor", "closings_wrap_together", "rmw/fault_tolerant_barrier.hpp",
+           "return static_cast<uint16_t>((closings + 1) & 0x7fff);",
+           "return static_cast<uint16_t>(closings + 1);"),
+    Mutant("closings_not_wrapped_back", "survivor", "closings_wrap_together", "rmw/fault_tolerant_barrier.hpp",
+           "return static_cast<uint16_t>((closings - 1) & 0x7fff);",
+           "return static_cast<uint16_t>(closings - 1);"),
+    Mutant("late_ones_not_found_across_the_wrap", "survivor", "a_block_is_lost_across_the_wrap",
+           "rmw/fault_tolerant_barrier.hpp",
+           "missing = static_cast<int32_t>(static_cast<uint32_t>(flag) - (phase + 1)) < 0;",
+           "missing = static_cast<uint32_t>(flag) < phase + 1;"),
+    Mutant("survivor_arrives_without_fence", "machine_code", "survivor", "rmw/fault_tolerant_cuda.cuh",
+           'asm volatile("fence.acq_rel.gpu;" ::: "memory");',
+           ""),
+    Mutant("survivor_fence_of_the_block", "machine_code", "survivor", "rmw/fault_tolerant_cuda.cuh",
+           'asm volatile("fence.acq_rel.gpu;" ::: "memory");',
+           'asm volatile("fence.acq_rel.cta;" ::: "memory");'),
+    Mutant("survivor_flag_before_the_fence", "machine_code", "survivor", "rmw/fault_tolerant_cuda.cuh",
+           'asm volatile("fence.acq_rel.gpu;" ::: "memory");\n      store<memory_order::relaxed>(flag, mark);',
+           'store<memory_order::relaxed>(flag, mark);\n      asm volatile("fence.acq_rel.gpu;" ::: "memory");'),
+]
+
+
+def mutated(mutant, include):
+    """The text of the header with its fault."""
+    with open(os.path.join(include, "gpusync", mutant.header), encoding="utf-8") as file:
+        shipped = file.read()
+    found = shipped.count(mutant.text)
+    if found != 1:
+        raise SystemExit(f"{mutant.name}: its text stands {found} times in {mutant.header}, not once. Bring the mutant "
+                         f"up to the library as it is now:\n{mutant.text}")
+    return shipped.replace(mutant.text, mutant.replacement)
+
+
+def check(include, readme):
+    """Whether the list, the library and what is written about both fit together."""
+    with open(readme, encoding="utf-8") as file:
+        described = file.read()
+    failures = []
+    for mutant in MUTANTS:
+        try:
+            mutated(mutant, include)
+        except SystemExit as failure:
+            failures.append(str(failure))
+        row = next((line for line in described.splitlines() if line.startswith(f"| `{mutant.name}` |")), "")
+        if f"`{mutant.program}.{mutant.check}`" not in row:
+            failures.append(f"{mutant.name}: {readme} has no row in which {mutant.program}.{mutant.check} kills it")
+    if len({mutant.name for mutant in MUTANTS}) != len(MUTANTS):
+        failures.append("two mutants have one name")
+    print("\n".join(failures) or f"{len(MUTANTS)} mutants")
+    return 1 if failures else 0
+
+
+def kill(name, include, compiler, disassembler=None):
+    mutant = next((one for one in MUTANTS if one.name == name), None)
+    if mutant is None:
+        raise SystemExit(f"There is no mutant {name}.")
+    with tempfile.TemporaryDirectory() as folder:
+        copy = os.path.join(folder, "include")
+        shutil.copytree(include, copy)
+        with open(os.path.join(copy, "gpusync", mutant.header), "w", encoding="utf-8") as file:
+            file.write(mutated(mutant, include))
+        if mutant.program == "machine_code":
+            command = [sys.executable, MACHINE_CODE, compiler, disassembler, copy, mutant.check]
+        else:
+            program = os.path.join(folder, "program")
+            subprocess.run([compiler, "-std=c++20", "-O0", "-w", "-pthread", f"-I{copy}",
+                            os.path.join(HERE, f"{mutant.program}_checks.cpp"), "-o", program], check=True)
+            command = [program, mutant.check]
+        end = subprocess.run(command, capture_output=True, text=True, check=False)
+    print(end.stdout, end.stderr, sep="")
+    if end.returncode == 77:
+        return 77
+    # Only a check that has spoken counts: not a crash, and not an exception of what runs it.
+    said = "FAILED: " if mutant.program == "machine_code" else "  not so: "
+    if end.returncode == 1 and said in end.stdout:
+        print(f"{name} is found out by {mutant.program}.{mutant.check}.")
+        return 0
+    print(f"{name} SURVIVES {mutant.program}.{mutant.check} (exit code {end.returncode}).")
+    return 1
+
+
+def main():
+    words = sys.argv[1:]
+    if words == ["names"]:
+        print(";".join(f"{mutant.program}:{mutant.name}" for mutant in MUTANTS))
+        return 0
+    if len(words) == 3 and words[0] == "check":
+        return check(*words[1:])
+    if len(words) in (4, 5) and words[0] == "kill":
+        return kill(*words[1:])
+    print(__doc__)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,209 @@
+// Every public header, and every device function that a kernel may call, once: what CTest's tests gpu.sm_XX compile to
+// machine code, for each GPU architecture that the library is for. A template that nobody instantiates is not compiled,
+// and an instruction that a GPU lacks is found by the assembler and not before. No kernel of these is run.
+#include <every_header.hpp>  // made by the test: one #include for each
+
+namespace gpusync {
+namespace {
+
+/// All ways to wait of a barrier that joins whole blocks.
+template <class Barrier, bool Bounded = Barrier::algorithm::bounded>
+__device__ void wait_every_way(Barrier& barrier, timeout span) {
+  using token_type = typename Barrier::arrival_token;
+  barrier.enter();
+  barrier.sync();
+  auto token = barrier.arrive();
+  barrier.wait(static_cast<token_type&&>(token));
+  if constexpr (Bounded) {
+    if (barrier.try_enter() == wait_status::timed_out) return;
+    if (barrier.sync_for(span) == wait_status::timed_out) return;
+    auto second = barrier.arrive();
+    if (barrier.wait_for(static_cast<token_type&&>(second), span) == wait_status::timed_out) return;
+  }
+}
+
+template <class Algorithm>
+__global__ void whole(basic_grid_barrier<Algorithm, cuda_grid> barrier, timeout span) {
+  if constexpr (Algorithm::bounded) {
+    (void)barrier.sync_for(span);
+  } else {
+    barrier.sync();
+  }
+}
+template <class Algorithm>
+__global__ void every_way(basic_grid_barrier<Algorithm, cuda_grid> barrier, timeout span) {
+  wait_every_way(barrier, span);
+}
+
+template <class Algorithm>
+__global__ void part(basic_grid_barrier<Algorithm, cuda_grid, block_range> barrier, timeout span) {
+  wait_every_way(barrier, span);
+}
+
+template <class Algorithm>
+__global__ void dropping(basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks> barrier, timeout span) {
+  if (barrier.sync_for(span) == wait_status::timed_out) return;
+  if (blockIdx.x == 0) return (void)barrier.arrive_and_drop_for(span);
+  barrier.arrive_and_drop();
+}
+
+/// Some warps act for their block: one that meets by itself, or several that meet at a named barrier.
+template <class Algorithm>
+__global__ void of_a_warp(basic_grid_barrier<Algorithm, cuda_grid> barrier) {
+  auto view = barrier.on(cuda_warps_grid<>());
+  view.sync();
+}
+template <class Algorithm>
+__global__ void of_warps(basic_grid_barrier<Algorithm, cuda_grid> barrier, timeout span) {
+  auto view = barrier.on(cuda_warps_grid<4>(64, 64));
+  wait_every_way(view, span);
+}
+
+template <class Algorithm>
+__global__ void attended(basic_grid_barrier<Algorithm, cuda_grid> barrier, attended_workers workers, timeout span) {
+  attended_barrier<basic_grid_barrier<Algorithm, cuda_grid>> all(barrier, workers);
+  switch (threadIdx.x / 32) {
+    case 0:
+      all.attend();
+      (void)all.attend_for(span);
+      break;
+    case 1:
+      all.arrive();
+      all.wait();
+      (void)all.wait_bounded();
+      break;
+    default: all.arrive_only(); (void)all.arrive_only_bounded();
+  }
+}
+
+template <class Schedule>
+__global__ void phases(basic_phased_grid<Schedule, grid::placed_counters<ordering::acquire_release>, cuda_grid> grid,
+                       phased_state<float> state, timeout span) {
+  const auto body = [&](uint32_t block, uint32_t) { state.of(block)[threadIdx.x] += 1; };
+  grid.run(3, body);
+  (void)grid.run_for(span, 3, body);
+}
+template <class Schedule>
+__global__ void phases_by_hand(
+    basic_phased_grid<Schedule, grid::placed_counters<ordering::acquire_release>, cuda_grid> grid,
+    phased_state<float> state, timeout span) {
+  const auto body = [&](uint32_t block) { state.of(block)[threadIdx.x] += 1; };
+  grid.for_each_block(body);
+  grid.end_phase();
+  (void)grid.for_each_block_for(span, body);
+  (void)grid.end_phase_for(span);
+}
+
+/// Each algorithm in one kernel; of its other forms it is enough to see those of a few, for the instructions are the
+/// same ones, and how algorithms and members go together is no matter of the GPU's (tests/cuda has it).
+template <class... Algorithms>
+void instantiate_algorithms(grid::algorithm_list<Algorithms...>) {
+  ((void)&whole<Algorithms>, ...);
+}
+template <class... Algorithms>
+void instantiate_members() {
+  ((void)&part<Algorithms>, ...);
+  ((void)&dropping<Algorithms>, ...);
+  ((void)&of_a_warp<Algorithms>, ...);
+}
+template <class... Schedules>
+void instantiate_schedules() {
+  ((void)&phases<Schedules>, ...);
+  ((void)&phases_by_hand<Schedules>, ...);
+}
+
+/// A state that no atomic operation has.
+struct triple {
+  uint32_t word[3];
+};
+struct turn {
+  __host__ __device__ triple operator()(triple state) const {
+    return {{state.word[1], state.word[2], state.word[0] + 1}};
+  }
+};
+
+template <class Object>
+__global__ void every_operation(Object object) {
+  auto own = object.join(blockIdx.x);
+  (void)own.add(1);
+  (void)own.minimum(own.subtract(2));
+  (void)own.maximum(own.exchange(3));
+  (void)own.compare_exchange(4, 5);
+}
+/// The operation as a value, for the hardware's own operations and for loops in their place.
+template <class Object>
+__global__ void counts(Object object) {
+  auto own = object.join(blockIdx.x);
+  (void)own.increment(own.decrement(6));
+}
+template <class Object>
+__global__ void turns(Object object) {
+  (void)object.join(blockIdx.x).apply(turn{});
+}
+template <class Object>
+__global__ void turns_in_shared_memory(triple* last, rmw::evidence_permit<typename Object::consensus> permit) {
+  __shared__ shared_rmw_storage<Object> memory;
+  *last = memory.start(triple{}, permit).join(threadIdx.x / 32).apply(turn{});
+}
+
+template <uint32_t N, class Consensus>
+void instantiate_policy() {
+  (void)&every_operation<rmw_object<double, N, Consensus>>;
+}
+template <class Consensus>
+void instantiate_large() {
+  (void)&turns<rmw_object<triple, 5, Consensus, turn>>;
+}
+template <class Consensus>
+void instantiate_shared() {
+  (void)&turns_in_shared_memory<shared_rmw_object<triple, 8, Consensus, turn>>;
+}
+template <class Word, class... Consensus>
+void instantiate_words() {
+  using thread = rmw::cuda_thread<rmw::space::global>;
+  ((void)&every_operation<rmw_object<Word, 5, Consensus>>, ...);
+  ((void)&every_operation<rmw_object<Word, 5, Consensus, rmw::named_operation<Word>, thread>>, ...);
+}
+
+template <uint32_t N>
+__global__ void survive(fault_tolerant_barrier<N> barrier, uint32_t* lost, timeout patience) {
+  if (threadIdx.x >= 32) return;
+  barrier.arrive();
+  (void)barrier.wait(patience);
+  while (barrier.arrive_and_wait(patience) == phase_outcome::members_lost) {
+    if (!barrier.is_member(blockIdx.x) || !barrier.was_member(0)) *lost = barrier.members().count;
+  }
+}
+
+}  // namespace
+
+/// Called by nobody.
+void every_instantiation() {
+  using placed = grid::placed_counters<ordering::acquire_release>;
+  instantiate_algorithms(grid::cuda_algorithms{});
+  instantiate_algorithms(grid::literal_algorithms{});
+  instantiate_members<placed, grid::lock_free<ordering::fence>>();
+  (void)&every_way<placed>;
+  (void)&every_way<grid::cluster_first>;
+  (void)&every_way<grid::cooperative_groups>;
+  (void)&of_warps<placed>;
+  (void)&attended<placed>;
+  instantiate_schedules<phased::striding, phased::claiming, phased::flag_claiming>();
+
+  using rmw::litmus::nvidia_h200;
+  using rmw::litmus::nvidia_h200_apart;
+  instantiate_policy<5, rmw::cas<>>();
+  instantiate_policy<5, rmw::cas128<>>();
+  instantiate_policy<3, rmw::coalesced_store<nvidia_h200, rmw::space::global, uint32_t>>();
+  instantiate_large<rmw::cas<rmw::publication::ordered, 16>>();
+  instantiate_large<rmw::coalesced_store<nvidia_h200_apart>>();
+  instantiate_shared<rmw::cas<>>();
+  instantiate_shared<rmw::coalesced_store<nvidia_h200, rmw::space::shared>>();
+  instantiate_words<uint32_t, rmw::hardware, rmw::cas_loop>();
+  instantiate_words<double, rmw::hardware>();
+  (void)&counts<rmw_object<uint32_t, 5>>;
+  (void)&counts<rmw_object<uint32_t, 5, rmw::hardware>>;
+  (void)&survive<132>;
+}
+
+}  // namespace gpusync
