@@ -90,7 +90,7 @@ fetch_disassembler() {
 
 # folder_of PRESET prints where it builds: preset test beside what scripts/quickstart has built.
 folder_of() {
-  if [[ $1 == test ]]; then printf 'build/quickstart\n'; else printf 'build/%s\n' "$1"; fi
+  if [[ $1 == test || $1 == quickstart ]]; then printf 'build/release\n'; else printf 'build/%s\n' "$1"; fi
 }
 
 # configure PRESET [OPTION…] runs CMake, quietly unless it fails.

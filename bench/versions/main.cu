@@ -53,7 +53,9 @@ struct figures {
 };
 figures of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
-  const auto at = [&](double share) { return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)]; };
+  const auto at = [&](double share) {
+    return values[static_cast<size_t>(share * static_cast<double>(values.size() - 1) + 0.5)];
+  };
   return {at(0.25), at(0.5), at(0.75)};
 }
 /// 95 % interval of a median, by ranks.
@@ -76,8 +78,8 @@ class bench {
     check(cudaDeviceSynchronize(), "cudaMemset");
   }
 
-  /// Steps of a persistent kernel: differences of a long and a short run, in rounds that take turns; fresh storages, and
-  /// so fresh places, every few rounds.
+  /// Steps of a persistent kernel: differences of a long and a short run, in rounds that take turns; fresh storages,
+  /// and so fresh places, every few rounds.
   void steps(int blocks, int threads, work what, const char* name) {
     constexpr int placements = 8, rounds = 9;
     std::vector<double> cost[2], ratio;
@@ -97,8 +99,10 @@ class bench {
       for (auto& one : sides_) wrong += one->wrong();
     }
     const figures a = of(cost[0]), b = of(cost[1]), r = interval(ratio);
-    std::printf("step %4d x %4d %-22s before %7.1f ns [%7.1f, %7.1f]  after %7.1f [%7.1f, %7.1f]  ratio %.4f [%.4f, %.4f]  wrong words %u\n",
-                blocks, threads, name, a.median, a.low, a.high, b.median, b.low, b.high, r.median, r.low, r.high, wrong);
+    std::printf(
+        "step %4d x %4d %-22s before %7.1f ns [%7.1f, %7.1f]  after %7.1f [%7.1f, %7.1f]  ratio %.4f [%.4f, %.4f]  "
+        "wrong words %u\n",
+        blocks, threads, name, a.median, a.low, a.high, b.median, b.low, b.high, r.median, r.low, r.high, wrong);
     std::fflush(stdout);
   }
 
@@ -162,7 +166,8 @@ class bench {
          [&] {
            int count = 0;
            void* arguments[] = {&count};
-           check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(nothing), blocks, threads, arguments, 0, stream_),
+           check(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(nothing), blocks, threads, arguments, 0,
+                                             stream_),
                  "cooperative");
          }},
         {"gpusync::launch before", [&] { sides_[0]->start(stream_, 0); }},

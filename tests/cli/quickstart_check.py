@@ -19,7 +19,7 @@ def main():
     with open(output, encoding="utf-8") as file:
         lines = file.read().rstrip("\n").split("\n")
     answer = lines[-1]
-    assert re.fullmatch(r"[A-Z0-9].*[^.]\.", answer), f"the last line is one sentence: {answer!r}"
+    assert re.fullmatch(r"\S.*[^.]\.", answer), f"the last line is one sentence: {answer!r}"
     assert not re.search(r"[a-z]\. [A-Z]", answer), f"and no more than one: {answer!r}"
     assert sum(line.count("|") > 3 or "  " in line.strip() for line in lines) > 3, "there is a table above it"
 

@@ -1,5 +1,5 @@
-// Breaks the contract of a barrier in one way, and prints what the library says of the failed launch: `cuda_misuse WAY`.
-// A process of its own, for the CUDA context is lost with the launch.
+// Breaks the contract of a barrier in one way, and prints what the library says of the failed launch: `cuda_misuse
+// WAY`. A process of its own, for the CUDA context is lost with the launch.
 #include <gpusync/gpusync.cuh>
 
 #include <cstdio>
@@ -63,7 +63,8 @@ __global__ void waits_for_ever(grid_barrier barrier) {
 __global__ void enters(grid_barrier barrier) {
   barrier.enter();
 }
-/// Block 1 comes in time for the phase that block 0 gives up, or not; either way the others wait for block 0 in the end.
+/// Block 1 comes in time for the phase that block 0 gives up, or not; either way the others wait for block 0 in the
+/// end.
 __global__ void outlives_a_time_out(grid_barrier barrier) {
   const cuda_grid grid;
   barrier.sync();
@@ -87,9 +88,14 @@ int main(int argc, char** argv) {
   const cuda_device gpu{0};
   grid_barrier_storage storage{gpu, 4};
   constexpr launch_shape shape{4, 64};
-  const auto run = [&](auto kernel, auto... arguments) { launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...); };
+  const auto run = [&](auto kernel, auto... arguments) {
+    launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...);
+  };
   const std::map<std::string, std::function<void()>> ways{
-      {"outsider", [&] { launch(gpu, nullptr, shape, calls_a_part, storage.barrier(block_range{0, 3})); }},
+      {"outsider",
+       [&] {
+         launch(gpu, nullptr, shape, calls_a_part, storage.barrier(block_range{0, 3}));
+       }},
       {"arrives_twice", [&] { run(arrives_twice); }},
       {"drops_a_token", [&] { run(drops_a_token); }},
       {"waits_twice", [&] { run(waits_twice); }},
@@ -102,11 +108,13 @@ int main(int argc, char** argv) {
        [&] {  // past every check of the library
          waits_for_ever<<<8, 64>>>(storage.barrier());
        }},
-      {"queued", [&] {
+      {"queued",
+       [&] {
          run(misses, uint64_t{50'000'000});
          run(waits_for_ever);
        }},
-      {"entered", [&] {
+      {"entered",
+       [&] {
          run(misses, uint64_t{50'000'000});
          run(enters);
        }},

@@ -15,7 +15,8 @@ __global__ void __launch_bounds__(1024, tool::full_blocks<1024>) front_door(grid
   for (; steps != 0; --steps) barrier.sync();
 }
 
-__global__ void __launch_bounds__(1024, tool::full_blocks<1024>) with_deadline(grid_barrier barrier, uint32_t steps, timeout span) {
+__global__ void __launch_bounds__(1024, tool::full_blocks<1024>)
+    with_deadline(grid_barrier barrier, uint32_t steps, timeout span) {
   barrier.enter();
   for (; steps != 0; --steps) {
     if (barrier.sync_for(span) == wait_status::timed_out) return;
@@ -53,7 +54,8 @@ struct exchange {
   }
 };
 
-__global__ void __launch_bounds__(1024, tool::full_blocks<1024>) exchanges(grid_barrier barrier, exchange data, uint32_t steps) {
+__global__ void __launch_bounds__(1024, tool::full_blocks<1024>)
+    exchanges(grid_barrier barrier, exchange data, uint32_t steps) {
   barrier.enter();
   for (; steps != 0; --steps) {
     data.put(steps);
@@ -95,7 +97,8 @@ TEST_F(CudaOverhead, OfTheFrontDoorAndOfADeadlineThatDoesNotStrikeIsSmall) {
     how.stop = {15, 41, 0.001, 0.2, 4e9};
     const auto results = measure_interleaved(
         {timed([&](uint32_t steps) {
-           launch(device(), nullptr, shape, bare, storage.places(), storage.state(), address(claimed), address(noted), steps);
+           launch(device(), nullptr, shape, bare, storage.places(), storage.state(), address(claimed), address(noted),
+                  steps);
          }),
          timed([&](uint32_t steps) { launch(device(), nullptr, shape, front_door, storage.barrier(), steps); }),
          timed(

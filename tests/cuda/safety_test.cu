@@ -274,8 +274,8 @@ TEST_F(CudaRefusals, ABarrierInAStructIsFoundCheckedAndWorks) {
   grid_barrier_storage storage(device(), sms());
   const auto slots = words(2 * sms());
   const auto early = words(1);
-  launch(device(), nullptr, {sms(), 128}, takes_a_struct, with_barrier{address(early), storage.barrier(), address(slots)},
-         200u);
+  launch(device(), nullptr, {sms(), 128}, takes_a_struct,
+         with_barrier{address(early), storage.barrier(), address(slots)}, 200u);
   EXPECT_EQ(contents(early)[0], 0u);
   EXPECT_NE(refusal([&] {
               launch(device(), nullptr, {2 * sms(), 128}, takes_a_struct,
@@ -289,7 +289,8 @@ TEST_F(CudaRefusals, TwoHandlesOfOneStorageInOneLaunch) {
   const auto word = words(sms());
   const launch_shape shape{sms(), 64};
   const auto shared = [](const std::string& words) { return words.find("share one storage") != std::string::npos; };
-  EXPECT_TRUE(shared(refusal([&] { launch(device(), nullptr, shape, takes_two, storage.barrier(), storage.barrier()); })));
+  EXPECT_TRUE(
+      shared(refusal([&] { launch(device(), nullptr, shape, takes_two, storage.barrier(), storage.barrier()); })));
   EXPECT_TRUE(shared(refusal([&] {
     launch(device(), nullptr, shape, takes_whole_and_part, storage.barrier(), storage.barrier(block_range{0, 2}));
   })));
@@ -300,7 +301,8 @@ TEST_F(CudaRefusals, TwoHandlesOfOneStorageInOneLaunch) {
   const auto lvalue = storage.barrier();
   EXPECT_TRUE(shared(refusal([&] { launch(device(), nullptr, shape, takes_two, lvalue, lvalue); })));
   EXPECT_NO_THROW(launch(device(), nullptr, shape, takes_two, lvalue, other.barrier()));
-  EXPECT_NO_THROW(launch(device(), nullptr, shape, takes_whole_and_part, storage.barrier(), other.barrier(block_range{0, 2})));
+  EXPECT_NO_THROW(
+      launch(device(), nullptr, shape, takes_whole_and_part, storage.barrier(), other.barrier(block_range{0, 2})));
 }
 
 TEST_F(CudaRefusals, AStorageThatIsGone) {
@@ -309,7 +311,10 @@ TEST_F(CudaRefusals, AStorageThatIsGone) {
   EXPECT_NO_THROW(launch(device(), nullptr, {4, 32}, takes_one, barrier));
   check_cuda(cudaDeviceSynchronize(), "takes_one");
   storage.reset();
-  EXPECT_NE(refusal([&] { launch(device(), nullptr, {4, 32}, takes_one, barrier); }).find("destroyed"), std::string::npos);
+  EXPECT_NE(refusal([&] {
+              launch(device(), nullptr, {4, 32}, takes_one, barrier);
+            }).find("destroyed"),
+            std::string::npos);
 }
 
 TEST_F(CudaRefusals, AStorageOfAnotherDevice) {
@@ -318,7 +323,9 @@ TEST_F(CudaRefusals, AStorageOfAnotherDevice) {
   if (count < 2) GTEST_SKIP() << "one CUDA device only";
   const cuda_device second(1);
   grid_barrier_storage storage(device(), 4), there(second, 4);
-  EXPECT_NE(refusal([&] { launch(second, nullptr, {4, 32}, takes_one, storage.barrier()); }).find("CUDA device 0"),
+  EXPECT_NE(refusal([&] {
+              launch(second, nullptr, {4, 32}, takes_one, storage.barrier());
+            }).find("CUDA device 0"),
             std::string::npos);
   EXPECT_NO_THROW(launch(second, nullptr, {4, 32}, takes_one, there.barrier()));
   synchronize(second);
@@ -393,11 +400,13 @@ TEST_F(CudaRefusals, AFaultTolerantBarrierBeginsAnewWithEachLaunchAndReplay) {
   });
   EXPECT_EQ(contents(passed)[0], 12u + 40u);
   storage.hand_over();
-  EXPECT_NE(refusal([&] { launch(device(), nullptr, {5, 64}, survives, storage.barrier(), address(passed), 1u); })
-                .find("made for 4"),
+  EXPECT_NE(refusal([&] {
+              launch(device(), nullptr, {5, 64}, survives, storage.barrier(), address(passed), 1u);
+            }).find("made for 4"),
             std::string::npos);
-  EXPECT_NE(refusal([&] { launch(device(), nullptr, {4, 31}, survives, storage.barrier(), address(passed), 1u); })
-                .find("at least a warp"),
+  EXPECT_NE(refusal([&] {
+              launch(device(), nullptr, {4, 31}, survives, storage.barrier(), address(passed), 1u);
+            }).find("at least a warp"),
             std::string::npos);
   EXPECT_THROW(cuda_fault_tolerant_storage<4>(device(), 5), invalid_argument);
 }
@@ -410,12 +419,14 @@ __global__ void __launch_bounds__(128) bounded_kernel(grid_barrier barrier) {
 
 TEST_F(CudaRefusals, NameTheLaunchBoundsAndTheSharedMemory) {
   grid_barrier_storage storage(device(), 4);
-  EXPECT_NE(refusal([&] { launch(device(), nullptr, {4, 256}, bounded_kernel, storage.barrier()); })
-                .find("__launch_bounds__ of 128 threads"),
+  EXPECT_NE(refusal([&] {
+              launch(device(), nullptr, {4, 256}, bounded_kernel, storage.barrier());
+            }).find("__launch_bounds__ of 128 threads"),
             std::string::npos);
   const size_t too_much = device().properties().sharedMemPerBlockOptin + 1;
-  EXPECT_NE(refusal([&] { launch(device(), nullptr, {4, 32, too_much}, takes_one, storage.barrier()); })
-                .find("bytes of dynamic shared memory is more than"),
+  EXPECT_NE(refusal([&] {
+              launch(device(), nullptr, {4, 32, too_much}, takes_one, storage.barrier());
+            }).find("bytes of dynamic shared memory is more than"),
             std::string::npos);
   EXPECT_NO_THROW(launch(device(), nullptr, {4, 32, too_much - 1024}, takes_one, storage.barrier()));
   synchronize(device());
@@ -502,7 +513,8 @@ TEST_F(CudaRefusals, PlainLaunchesWorkBehindACheck) {
              "cudaLaunchCooperativeKernel");
   launch(device(), nullptr, {sms(), 256}, kernel, barrier, slot, count, 600u, 300u);
   EXPECT_EQ(contents(early)[0], 0u);
-  EXPECT_THROW(check_launch(device(), nullptr, {2 * sms(), 256}, kernel, barrier, slot, count, 0u, 1u), invalid_argument);
+  EXPECT_THROW(check_launch(device(), nullptr, {2 * sms(), 256}, kernel, barrier, slot, count, 0u, 1u),
+               invalid_argument);
   EXPECT_THROW(check_launch(device(), nullptr, {1u << 20, 256}, kernel, barrier, slot, count, 0u, 1u), error);
 }
 

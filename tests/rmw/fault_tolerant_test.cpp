@@ -46,8 +46,7 @@ class crew_of_survivors {
     removed_.assign(blocks_, false);
     steps_.assign(blocks_, 0);
     launch(
-        host_device{}, {blocks_, 1}, [&](probed_barrier barrier) { take_part(barrier, deaths); },
-        storage_.barrier());
+        host_device{}, {blocks_, 1}, [&](probed_barrier barrier) { take_part(barrier, deaths); }, storage_.barrier());
   }
 
   bool died(uint32_t block) const { return died_[block]; }
@@ -394,7 +393,8 @@ TEST(FaultTolerantBarrier, ARelaxationSurvivesItsBlocks) {
           probe.watch = &watch;
           probe.self = host_grid::current().block();
           test::counting_losses<storage_type::barrier_type> counted(barrier);
-          lost_blocks::relax_with_losses<host_grid>(counted, lost_blocks::plate{{one.data(), other.data()}, width, height},
+          lost_blocks::relax_with_losses<host_grid>(counted,
+                                                    lost_blocks::plate{{one.data(), other.data()}, width, height},
                                                     steps, timeout(1), plans.data(), notes.data(), [] {});
           if (plans[probe.self].what != fate::lives) watch.die(probe.self);
         },

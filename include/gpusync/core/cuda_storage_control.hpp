@@ -36,8 +36,10 @@ class stream_order {
     next_ = {stream, id, waits};
     if (used_ && !(waits && last_.waits && (id == legacy_ || last_.id == legacy_))) {
       throw storage_in_use(
-          "This storage was last used by a launch on another stream, which may still run: the two would count in the same "
-          "words. Give each stream a storage of its own; or, once one stream waits for the other, call hand_over() on the "
+          "This storage was last used by a launch on another stream, which may still run: the two would count in the "
+          "same "
+          "words. Give each stream a storage of its own; or, once one stream waits for the other, call hand_over() on "
+          "the "
           "storage.");
     }
   }

@@ -59,8 +59,8 @@ inline std::string report_in_words(const timeout_report& report) {
     if (missing.size() > 4) words += " and " + std::to_string(missing.size() - 4) + " more";
     words += ", so its count is in the middle of a phase. Call reset() on its storage first.";
   }
-  const auto reason = static_cast<misuse>(
-      __atomic_load_n(reinterpret_cast<const uint32_t*>(&report.reason), __ATOMIC_ACQUIRE));
+  const auto reason =
+      static_cast<misuse>(__atomic_load_n(reinterpret_cast<const uint32_t*>(&report.reason), __ATOMIC_ACQUIRE));
   if (reason != misuse::none) {
     if (!words.empty()) words += " ";
     // A grid that is larger than the storage is more than the barrier joins.

@@ -17,8 +17,8 @@ namespace gpusync::detail {
 /// A launch, as storages see it.
 struct launch_request {
   uint64_t blocks;
-  uint64_t threads;  ///< of a block
-  int device;        ///< the CUDA device's number; host_launch for host threads
+  uint64_t threads;        ///< of a block
+  int device;              ///< the CUDA device's number; host_launch for host threads
   void* stream = nullptr;  ///< cudaStream_t
 
   static constexpr int host_launch = -1;
@@ -67,7 +67,8 @@ class storage_control {
       const auto found = all.storages.find(handle.owner);
       if (found != all.storages.end()) return *found->second;
       throw invalid_argument(
-          "A barrier among the kernel's arguments belongs to a storage that has been destroyed. Keep the storage as long "
+          "A barrier among the kernel's arguments belongs to a storage that has been destroyed. Keep the storage as "
+          "long "
           "as its barriers are used.");
     }
 
@@ -183,7 +184,8 @@ class handle_list {
         throw invalid_argument(
             handle.kind == handle_kind::part && handles_[j]->kind == handle_kind::part
                 ? "Two barriers of parts of the grid share one storage: give each part a storage of its own."
-                : "Two barriers among the kernel's arguments share one storage, and would count in the same words. Pass "
+                : "Two barriers among the kernel's arguments share one storage, and would count in the same words. "
+                  "Pass "
                   "one of them and refer to it, or make a storage for each.");
       }
       storages.of(handle).check(handle, launch);

@@ -82,8 +82,8 @@ class attended_barrier : public detail::passed_by_reference<attended_barrier<Bar
  public:
   static constexpr uint32_t attendant_threads = 32;
 
-  /// `barrier`: not used yet in this launch, and not used beside this. `workers`: threads of the block that work, a multiple of 32, all of which
-  /// arrive and wait.
+  /// `barrier`: not used yet in this launch, and not used beside this. `workers`: threads of the block that work, a
+  /// multiple of 32, all of which arrive and wait.
   __device__ __forceinline__ attended_barrier(Barrier& barrier, uint32_t workers)
       : attended_barrier(barrier, attended_workers{workers}, false) {}
 

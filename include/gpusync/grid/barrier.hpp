@@ -62,9 +62,9 @@ class grid_source<Grid, false> {
 
 }  // namespace detail
 
-/// A barrier that joins blocks of one running grid. The parameter of a kernel, by value; whatever the kernel calls takes
-/// it by reference (`grid_barrier& barrier`), for it cannot be copied. It stays valid as long as the storage that made
-/// it.
+/// A barrier that joins blocks of one running grid. The parameter of a kernel, by value; whatever the kernel calls
+/// takes it by reference (`grid_barrier& barrier`), for it cannot be copied. It stays valid as long as the storage that
+/// made it.
 ///
 /// All threads of a block call each function together, and all members pass through the same sequence of phases.
 /// Between arrive() and wait() a block may do work of its own that needs nothing from the other blocks.
@@ -154,7 +154,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     state_ = found.state;
     note_entry(grid);
     if constexpr (watches_loss) {
-      if (found.lost != 0) refuse(grid, given_.roll.report, standing::lost, 0);
+      // Asked of the block: a branch that warps could part at would slow down the loop that follows.
+      if (grid.sync_block_or(found.lost != 0)) refuse(grid, given_.roll.report, standing::lost, 0);
     }
     standing_ = standing::joined;
   }
@@ -281,7 +282,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     if (grid.thread() == 0) roll.report_missing(grid, who, stamp, next, phase);
   }
 
-  /// Finds the block's part in the barrier, of a handle that stands so. What it loads need not be there when it returns.
+  /// Finds the block's part in the barrier, of a handle that stands so. What it loads need not be there when it
+  /// returns.
   GPUSYNC_TEXT static membership_of_phase join(Grid grid, const argument& given, const Members& who, standing how,
                                                const state_type& known) {
     if (how == standing::lost) return {known, how, 1};
@@ -356,8 +358,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     return first_sync(grid, limit);
   }
 
-  /// The first phase, or a call that must fail: a copy of the other phases' text, so that what it looks at besides takes
-  /// no register of theirs.
+  /// The first phase, or a call that must fail: a copy of the other phases' text, so that what it looks at besides
+  /// takes no register of theirs.
   GPUSYNC_TEMPLATE_TEXT
   template <class Deadline>
   GPUSYNC_HD wait_status first_sync(Grid grid, Deadline limit) {
@@ -433,7 +435,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     watch<Deadline> watching(limit, given.roll, who.place(grid), Algorithm::stamp(token), telling);
     wait_status status;
     if constexpr (JustArrived && detail::has_fused_form<Algorithm>::value) {
-      status = Algorithm::wait_fused(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
+      status =
+          Algorithm::wait_fused(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
     } else {
       status = Algorithm::wait(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
     }
@@ -474,8 +477,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       typename Algorithm::token token = Algorithm::arrive(grid, given_.words, state_);
       if constexpr (Algorithm::waiting_forwards) {
         if constexpr (Deadline::bounded) grid.separate_telling();
-        status = pass<false>(grid, given_, who_, state_, telling_,
-                             static_cast<typename Algorithm::token&&>(token), phase_, limit);
+        status = pass<false>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token),
+                             phase_, limit);
       }
     }
     if constexpr (watches_loss) {

@@ -4,12 +4,13 @@
 #include <string>
 
 #include <gpusync/core/error.hpp>
+#include <gpusync/core/size.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync::grid {
 
-/// `blocks`, or throws invalid_argument if the algorithm cannot serve that many. To be asked before anything is computed
-/// from the number.
+/// `blocks`, or throws invalid_argument if the algorithm cannot serve that many. To be asked before anything is
+/// computed from the number.
 template <class Algorithm>
 uint32_t require_servable(uint64_t blocks) {
   if (blocks != 0 && blocks <= Algorithm::max_blocks) return static_cast<uint32_t>(blocks);

@@ -34,8 +34,8 @@ class counter_placement<placed_counters<Order>> {
         rules_((tuning.check(), tuning.rules)),
         lease_(device, counter_table::most_lines) {}
 
-  /// Completes `image`, fresh words that will stand at `words`, with the rules and the places, and puts the placed lines
-  /// into the same phase. Precondition: no kernel uses them.
+  /// Completes `image`, fresh words that will stand at `words`, with the rules and the places, and puts the placed
+  /// lines into the same phase. Precondition: no kernel uses them.
   void put(std::vector<uint32_t>& image, uint32_t* words) {
     auto& table = *reinterpret_cast<counter_table*>(image.data());
     table.sm_count = sm_count_;
@@ -55,9 +55,9 @@ class counter_placement<placed_counters<Order>> {
       const std::vector<uint32_t> line(line_survey::line_words, start);
       for (uint32_t side = 0; side < 2; ++side) {
         for (uint32_t i = 0; i < counter_table::most_lines; ++i) {
-          check_cuda(cudaMemcpy(table.line_at(side, i), line.data(), line.size() * sizeof(uint32_t),
-                                cudaMemcpyHostToDevice),
-                     "cudaMemcpy");
+          check_cuda(
+              cudaMemcpy(table.line_at(side, i), line.data(), line.size() * sizeof(uint32_t), cudaMemcpyHostToDevice),
+              "cudaMemcpy");
         }
       }
     }

@@ -20,8 +20,8 @@ namespace gpusync {
 /// its time-out report in mapped host memory, so that the host can read it while a kernel runs. Reusable by one launch
 /// after another without a reset, unless a wait timed out.
 ///
-/// For launches on one stream: gpusync::launch() refuses another one (storage_in_use) until hand_over(). A launch that is
-/// captured into a graph counts for the stream that captures it; run the graph on that stream too, or where it is
+/// For launches on one stream: gpusync::launch() refuses another one (storage_in_use) until hand_over(). A launch that
+/// is captured into a graph counts for the stream that captures it; run the graph on that stream too, or where it is
 /// ordered with the storage's other launches, for a replay is not seen here.
 template <class Algorithm>
 class cuda_barrier_storage {
@@ -31,12 +31,12 @@ class cuda_barrier_storage {
   /// With placed counters, the constructor surveys the L2 cache if no other storage of placed counters of the device is
   /// alive. That takes some 20 ms, blocks, and should find the device idle; no kernel may be running that waits for the
   /// calling thread.
-  cuda_barrier_storage(const cuda_device& device, uint64_t blocks, uint32_t first_phase = 0)
+  cuda_barrier_storage(const cuda_device& device, block_count blocks, uint32_t first_phase = 0)
       : cuda_barrier_storage(device, blocks, barrier_tuning::shipped_for(device.name()), first_phase) {}
 
   /// The same with a table of one's own, such as `gpusync tune` writes; throws invalid_argument if it is not valid.
   /// Algorithms without a choice ignore it.
-  cuda_barrier_storage(const cuda_device& device, uint64_t blocks, const barrier_tuning& tuning,
+  cuda_barrier_storage(const cuda_device& device, block_count blocks, const barrier_tuning& tuning,
                        uint32_t first_phase = 0)
       : capacity_(grid::require_servable<Algorithm>(blocks)),
         first_phase_(first_phase),

@@ -22,15 +22,15 @@ class host_barrier_storage {
  public:
   /// Throws invalid_argument if the algorithm cannot serve that many blocks. `first_phase` is where the phase counter
   /// starts (modulo its width); only tests of the wrap need another than 0.
-  explicit host_barrier_storage(uint64_t blocks, uint32_t first_phase = 0)
+  explicit host_barrier_storage(block_count blocks, uint32_t first_phase = 0)
       : capacity_(grid::require_servable<Algorithm>(blocks)),
         first_phase_(first_phase),
         layout_(grid::layout::of(Algorithm::words(capacity_), capacity_)),
         words_(std::make_unique<line[]>(layout_.total / grid::layout::line_words)),
         report_(timeout_report::bytes(capacity_) / sizeof(uint32_t)),
-        places_(detail::places_of<Algorithm>::in(words())),
         control_(std::make_unique<control>(capacity_, report_memory(), words() + layout_.roster)) {
     reset();
+    places_ = detail::places_of<Algorithm>::in(words());
   }
 
   /// The barrier to hand to a kernel: all blocks of its grid.

@@ -27,19 +27,21 @@ struct counter_table {
     line[i] = (line[i] & 0xffffu << 16 * (1 - side)) | number << 16 * side;
   }
   /// Where a line begins, in words from `lines`.
-  GPUSYNC_HD uint32_t offset_of(uint32_t side, uint32_t i) const { return (line[i] >> 16 * side & 0xffffu) * line_words; }
+  GPUSYNC_HD uint32_t offset_of(uint32_t side, uint32_t i) const {
+    return (line[i] >> 16 * side & 0xffffu) * line_words;
+  }
   GPUSYNC_HD uint32_t* line_at(uint32_t side, uint32_t i) const { return lines + offset_of(side, i); }
 };
 
-/// What of the table travels with the barrier to the kernel, so that blocks of a plan with one counter a side find their
-/// part without a look at memory. Plans with more are for several blocks per multiprocessor.
+/// What of the table travels with the barrier to the kernel, so that blocks of a plan with one counter a side find
+/// their part without a look at memory. Plans with more are for several blocks per multiprocessor.
 struct counter_places {
   const counter_table* table = nullptr;
-  uint32_t* lines = nullptr;                                      ///< as in the table
-  uint32_t* first[2] = {};                                        ///< line 0 of each side
-  uint32_t sides[counter_table::most_processors / 32] = {};       ///< as in the table
-  packed_plan plan;                                               ///< for blocks that act as a whole
-  packed_plan plan_of_warps;                                      ///< for blocks of which some warps act
+  uint32_t* lines = nullptr;                                 ///< as in the table
+  uint32_t* first[2] = {};                                   ///< line 0 of each side
+  uint32_t sides[counter_table::most_processors / 32] = {};  ///< as in the table
+  packed_plan plan;                                          ///< for blocks that act as a whole
+  packed_plan plan_of_warps;                                 ///< for blocks of which some warps act
 
   GPUSYNC_HD static counter_places of(const counter_table* known_as, const counter_table& table) {
     counter_places made;
@@ -58,8 +60,8 @@ struct counter_places {
 /// first poll that waits a little does not delay the arrivals; a second fence after the add, in a warp that nobody
 /// waits for, makes the next arrival's cheaper. docs/grid-barriers.md has what each is worth.
 ///
-/// Which plan a grid uses, the launch decides, or else the block by the counter_table; plans and places change the speed
-/// only.
+/// Which plan a grid uses, the launch decides, or else the block by the counter_table; plans and places change the
+/// speed only.
 ///
 /// Preconditions, ordering, progress: as lock_based.
 /// Cost: one hop. Per block one add instruction of sides x copies lanes, and polls of sub_counters words. In the first
@@ -161,8 +163,8 @@ struct placed_counters {
     return {own, near};
   }
 
-  /// Finds the phase that the block is in. At the start of a launch all copies agree. The value need not be there before
-  /// it is used.
+  /// Finds the phase that the block is in. At the start of a launch all copies agree. The value need not be there
+  /// before it is used.
   GPUSYNC_TEMPLATE_TEXT
   template <bool Foremost, class Grid>
   GPUSYNC_HD static state look(Grid, const part_found& found) {
@@ -216,8 +218,7 @@ struct placed_counters {
   // cycles before the first poll.
   static constexpr uint32_t adds = 1, polls = 2, drains = 4, first_poll_shift = 3;
 
-  static constexpr size_t table_words =
-      (sizeof(counter_table) + 127) / 128 * counter_table::line_words;
+  static constexpr size_t table_words = (sizeof(counter_table) + 127) / 128 * counter_table::line_words;
 
   /// The side of the L2 cache that the block is on. Sides: 8 words, of a table or of a kernel's parameter.
   GPUSYNC_TEMPLATE_TEXT
@@ -280,7 +281,8 @@ struct placed_counters {
     own.part = tasks_of(grid, plan).part;
     const uint32_t sharing = (who.count >> counters_log2) + (sub < (who.count & (counters - 1u)) ? 1 : 0);
     own.step = who.rank < counters ? phase_word::completing(sharing) : 1u;
-    // One address after the other, for a kernel may have no registers to spare. The far copies first: they take longest.
+    // One address after the other, for a kernel may have no registers to spare. The far copies first: they take
+    // longest.
     grid.in_turn();
     if (own.part & adds) {
       own.add_to = line(((lane >> copies_log2) + (1u << sides_log2) - 1 + side) & 1u, sub, lane & (copies - 1u));

@@ -74,7 +74,8 @@ inline void check_shape(const cuda_device& device, const launch_shape& shape) {
   if (shape.shared_bytes > properties.sharedMemPerBlockOptin) {
     throw invalid_argument("A block with " + std::to_string(shape.shared_bytes) +
                            " bytes of dynamic shared memory is more than " + device.name() + " allows: at most " +
-                           std::to_string(properties.sharedMemPerBlockOptin) + ", the kernel's static memory included.");
+                           std::to_string(properties.sharedMemPerBlockOptin) +
+                           ", the kernel's static memory included.");
   }
   if (shape.cluster == 0 || shape.blocks.x % shape.cluster != 0) {
     throw invalid_argument("A grid of " + std::to_string(shape.blocks.x) +
@@ -124,9 +125,9 @@ inline residency residency_of(const cuda_device& device, const void* kernel, con
   int per_sm = 0;
   // A block larger than the device or the kernel allows makes the query fail instead of answering 0.
   if (threads <= static_cast<uint64_t>(attributes.maxThreadsPerBlock)) {
-    check_cuda(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(threads),
-                                                             shape.shared_bytes),
-               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    check_cuda(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(threads), shape.shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
   }
   residency found = explain_residency(device.sm_count(), per_sm, resources_of(properties), needs_of(attributes, shape));
   if (per_sm == 0 && found.limited_by.empty()) {
@@ -143,8 +144,8 @@ inline residency residency_of(const cuda_device& device, const void* kernel, con
     const cudaError_t code = cudaOccupancyMaxActiveClusters(&clusters, kernel, config.get());
     if (code == cudaErrorInvalidClusterSize || code == cudaErrorInvalidValue) {
       (void)cudaGetLastError();
-      throw invalid_argument("Clusters of " + std::to_string(shape.cluster) + " blocks are more than " +
-                             device.name() + " has for this kernel: 8 can always be had, up to 16 sometimes.");
+      throw invalid_argument("Clusters of " + std::to_string(shape.cluster) + " blocks are more than " + device.name() +
+                             " has for this kernel: 8 can always be had, up to 16 sometimes.");
     }
     check_cuda(code, "cudaOccupancyMaxActiveClusters");
     found.in_clusters = static_cast<uint64_t>(clusters) * shape.cluster;
@@ -199,8 +200,8 @@ inline void forget_admissions() {
   admissions::of_this_thread().clear();
 }
 
-/// Throws not_co_resident, with the limit and its cause, if the blocks cannot all run at once; invalid_argument for what
-/// no launch of the kernel can have.
+/// Throws not_co_resident, with the limit and its cause, if the blocks cannot all run at once; invalid_argument for
+/// what no launch of the kernel can have.
 inline void require_admission(const cuda_device& device, const void* kernel, const launch_shape& shape) {
   admissions& known = admissions::of_this_thread();
   const admissions::key which{kernel, device.ordinal(), shape.cluster, shape.threads.count(), shape.shared_bytes};

@@ -181,19 +181,19 @@ residency max_co_resident(const cuda_device& device, const Function&, const laun
 /// Starts `kernel` on `stream` with all its blocks running at once, as grid barriers need.
 ///
 /// Asynchronous: returns when the launch is queued. It can be captured into a CUDA graph. Handles (barriers, phased
-/// grids, fault-tolerant barriers) may be arguments of their own or stand in structs among the arguments; their storages
-/// are asked.
+/// grids, fault-tolerant barriers) may be arguments of their own or stand in structs among the arguments; their
+/// storages are asked.
 ///
 /// Throws not_co_resident, with the limit and its cause, if the blocks cannot all run at once; invalid_argument for a
-/// shape that no launch can have, a storage that is too small, of another device, or used for two handles of the launch;
-/// storage_in_use for one whose launches go to another stream; broken_barrier for one that must be reset; cuda_failure
-/// for the rest. Nothing was started then.
+/// shape that no launch can have, a storage that is too small, of another device, or used for two handles of the
+/// launch; storage_in_use for one whose launches go to another stream; broken_barrier for one that must be reset;
+/// cuda_failure for the rest. Nothing was started then.
 template <class... Parameters, class... Arguments>
 void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, void (*kernel)(Parameters...),
             Arguments&&... arguments) {
   constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
-  constexpr bool convertible =
-      detail::can_pass_all(static_cast<void (*)(Parameters...)>(nullptr), static_cast<std::tuple<Arguments...>*>(nullptr));
+  constexpr bool convertible = detail::can_pass_all(static_cast<void (*)(Parameters...)>(nullptr),
+                                                    static_cast<std::tuple<Arguments...>*>(nullptr));
   static_assert(as_many, "the kernel takes another number of arguments");
   static_assert(convertible, "an argument is not of its parameter's type and cannot be converted to it");
   if constexpr (as_many && convertible) {
@@ -215,8 +215,8 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
 }
 
 /// For launches by `<<<>>>`, cudaLaunchCooperativeKernel() or another library: everything that launch() does before it
-/// starts the kernel. Throws as launch() does. Call it right before each such launch, with what is launched, in the same
-/// order on the same stream.
+/// starts the kernel. Throws as launch() does. Call it right before each such launch, with what is launched, in the
+/// same order on the same stream.
 ///
 /// What such a launch still lacks: by `<<<>>>` the promise that all blocks run at once, which only a cooperative launch
 /// has (other kernels may take their places); and the plan of the default barrier, which each block then finds in

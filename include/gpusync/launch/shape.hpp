@@ -2,32 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
-#include <string>
 #include <type_traits>
 
-#include <gpusync/core/error.hpp>
+#include <gpusync/core/size.hpp>
 
 namespace gpusync {
-
-namespace detail {
-
-/// `value`, if it is a number of blocks, threads or bytes. Throws invalid_argument for what is negative or too large.
-template <class To, class From>
-constexpr To size_from(From value) {
-  static_assert(std::is_integral_v<From>, "a size is a whole number");
-  if constexpr (std::is_signed_v<From>) {
-    if (value >= 0) return size_from<To>(static_cast<std::make_unsigned_t<From>>(value));
-    throw invalid_argument("The shape of a launch was given " + std::to_string(static_cast<long long>(value)) +
-                           " as a size. Sizes are not negative.");
-  } else if (static_cast<uint64_t>(value) > std::numeric_limits<To>::max()) {
-    throw invalid_argument("The shape of a launch was given " + std::to_string(static_cast<uint64_t>(value)) +
-                           " as a size: at most " + std::to_string(std::numeric_limits<To>::max()) + ".");
-  }
-  return static_cast<To>(value);
-}
-
-}  // namespace detail
 
 /// Extents of a grid or a block in up to three dimensions. A plain number of any integer type means one dimension;
 /// CUDA's dim3 will do too. Throws invalid_argument for sizes that are negative or above 2^32 - 1.

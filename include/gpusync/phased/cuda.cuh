@@ -22,7 +22,7 @@ class cuda_phased_storage {
 
   /// Throws invalid_argument for no virtual blocks, cuda_failure if memory is short. See cuda_barrier_storage for what
   /// its barrier surveys.
-  cuda_phased_storage(const cuda_device& device, uint64_t virtual_blocks)
+  cuda_phased_storage(const cuda_device& device, block_count virtual_blocks)
       : virtual_blocks_(phased::at_least_one(virtual_blocks)),
         resident_(std::min(virtual_blocks_, most_resident(device))),
         layout_(phased::layout::of<Schedule, cuda_grid>(virtual_blocks_, resident_)),

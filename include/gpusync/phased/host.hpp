@@ -24,7 +24,7 @@ class host_phased_storage {
 
   /// For up to `resident` resident blocks; 0: as many as the host has cores. Throws invalid_argument for no virtual
   /// blocks, or if the barrier cannot serve that many resident ones.
-  explicit host_phased_storage(uint64_t virtual_blocks, uint32_t resident = 0)
+  explicit host_phased_storage(block_count virtual_blocks, uint32_t resident = 0)
       : virtual_blocks_(phased::at_least_one(virtual_blocks)),
         resident_(std::min(virtual_blocks_, resident != 0 ? resident : host_device{}.cores())),
         layout_(phased::layout::of<Schedule, Grid>(virtual_blocks_, resident_)),

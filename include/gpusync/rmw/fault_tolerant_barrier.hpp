@@ -175,7 +175,8 @@ class basic_fault_tolerant_barrier
   static constexpr uint32_t max_blocks = N;
   using agreement_type = Agreement;
 
-  /// Use the storage's barrier() instead. `words`: bytes(blocks) of memory at a multiple of 128, zero before the launch.
+  /// Use the storage's barrier() instead. `words`: bytes(blocks) of memory at a multiple of 128, zero before the
+  /// launch.
   GPUSYNC_HD basic_fault_tolerant_barrier(uint64_t* words, uint32_t blocks,
                                           const detail::handle_header& header = detail::handle_header())
       : header_(header), words_(words), blocks_(blocks), goal_(blocks), count_(blocks) {}

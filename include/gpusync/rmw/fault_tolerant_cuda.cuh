@@ -6,6 +6,7 @@
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/core/cuda_storage_control.hpp>
+#include <gpusync/core/size.hpp>
 #include <gpusync/rmw/cuda.cuh>
 #include <gpusync/rmw/fault_tolerant_barrier.hpp>
 
@@ -64,13 +65,14 @@ class cuda_fault_tolerant_storage {
   using barrier_type = fault_tolerant_barrier<N>;
 
   /// Throws invalid_argument unless there are 1 to N blocks, cuda_failure if memory is short.
-  cuda_fault_tolerant_storage(const cuda_device& device, uint64_t blocks)
+  cuda_fault_tolerant_storage(const cuda_device& device, block_count blocks)
       : blocks_(rmw::require_survivable<N>(blocks)),
         words_(device, barrier_type::bytes(blocks_)),
         control_(std::make_unique<control>(words_, blocks_)) {}
 
   /// The barrier to hand to a kernel by gpusync::launch(), which makes all blocks members again, on the stream, before
-  /// each launch (for other launches: check_launch()). Blocks that the launch does not have are lost in the first phase.
+  /// each launch (for other launches: check_launch()). Blocks that the launch does not have are lost in the first
+  /// phase.
   barrier_type barrier() {
     return barrier_type(static_cast<uint64_t*>(words_.address()), blocks_,
                         {detail::handle_header::magic, control_->number(), detail::handle_kind::survivors, 0, blocks_});
@@ -105,9 +107,10 @@ class cuda_fault_tolerant_storage {
                                std::to_string(blocks_) + ". Make a larger storage.");
       }
       if (launch.threads < cuda_grid::warp_size) {
-        throw invalid_argument("A fault-tolerant barrier needs blocks of at least a warp of 32 threads, which acts for "
-                               "the block; these have " +
-                               std::to_string(launch.threads) + ".");
+        throw invalid_argument(
+            "A fault-tolerant barrier needs blocks of at least a warp of 32 threads, which acts for "
+            "the block; these have " +
+            std::to_string(launch.threads) + ".");
       }
       order.check(static_cast<cudaStream_t>(launch.stream));
     }

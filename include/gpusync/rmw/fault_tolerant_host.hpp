@@ -6,6 +6,7 @@
 #include <string>
 
 #include <gpusync/core/host_grid.hpp>
+#include <gpusync/core/size.hpp>
 #include <gpusync/core/storage_control.hpp>
 #include <gpusync/rmw/fault_tolerant_barrier.hpp>
 #include <gpusync/rmw/host.hpp>
@@ -46,7 +47,7 @@ class host_fault_tolerant_storage {
   using barrier_type = basic_fault_tolerant_barrier<N, Grid, Machine>;
 
   /// Throws invalid_argument unless there are 1 to N blocks.
-  explicit host_fault_tolerant_storage(uint64_t blocks = N)
+  explicit host_fault_tolerant_storage(block_count blocks = N)
       : blocks_(rmw::require_survivable<N>(blocks)),
         lines_(std::make_unique<line[]>(bytes() / sizeof(line) + 1)),
         control_(std::make_unique<control>(memory(), bytes() / sizeof(uint64_t), blocks_)) {}

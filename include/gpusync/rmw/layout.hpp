@@ -37,7 +37,9 @@ struct layout {
   GPUSYNC_HD static constexpr size_t announcement(uint32_t row, uint32_t participant) {
     return announcements + size_t{row} * N + participant;
   }
-  GPUSYNC_HD static constexpr size_t letter(uint32_t row, uint32_t participant) { return mail + size_t{row} * N + participant; }
+  GPUSYNC_HD static constexpr size_t letter(uint32_t row, uint32_t participant) {
+    return mail + size_t{row} * N + participant;
+  }
   GPUSYNC_HD static constexpr size_t record(uint32_t participant, uint32_t buffer) {
     return records + (size_t{2} * participant + buffer) * record_stride;
   }

@@ -10,8 +10,8 @@ namespace gpusync {
 
 /// A read-modify-write object of N participants, which survives that N - 1 of them stop for ever, wherever they stand:
 /// an operation replaces the state x by f(x) and returns x, in one indivisible step (Kruskal, Rudolph and Snir 1988;
-/// Hagen, Ha and Anshus, items H1 to H5, H7 and H8). A small value, which may be copied (its participants may not): pass it to the kernel by value; it stays valid as
-/// long as the memory behind it.
+/// Hagen, Ha and Anshus, items H1 to H5, H7 and H8). A small value, which may be copied (its participants may not):
+/// pass it to the kernel by value; it stays valid as long as the memory behind it.
 ///
 /// State: trivially copyable, up to 64 bytes, value-initializable. Consensus: rmw::cas, rmw::cas128 or
 /// rmw::coalesced_store (docs/rmw.md says which). Operation: the type of f, a trivially copyable function object with
@@ -75,8 +75,9 @@ class basic_rmw_object {
     rmw::split(first, state);
     // Round 0 was won by participant 0 with its record 0; all tags and numbers are 0.
     if constexpr (Consensus::carries_state) {
-      return index < Consensus::words(N) ? Consensus::start_word(static_cast<uint32_t>(index), state, layout::state_words)
-                                         : 0;
+      return index < Consensus::words(N)
+                 ? Consensus::start_word(static_cast<uint32_t>(index), state, layout::state_words)
+                 : 0;
     }
     const uint64_t at = index - layout::record(0, 0);
     return index >= layout::record(0, 0) && at < layout::state_words ? rmw::tagged(state[at], 0) : 0;

@@ -13,7 +13,8 @@ namespace {
 
 /// All steps of a run with a part between them.
 template <barrier_part Part>
-__global__ void __launch_bounds__(1024, full_blocks<1024>) part_kernel(barrier_parts_data data, bool works, uint32_t steps) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>)
+    part_kernel(barrier_parts_data data, bool works, uint32_t steps) {
   barrier_parts_run<Part>(cuda_grid::current(), data, works, steps);
 }
 

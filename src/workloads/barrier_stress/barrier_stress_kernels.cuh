@@ -127,11 +127,11 @@ __global__ void __launch_bounds__(1024, full_blocks<1024>) stress(stress_task ta
 
 /// In two or three parts, with a barrier each; there are three barriers in either case.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, full_blocks<1024>) stress_parts(stress_task task, Barrier one, Barrier two, Barrier three) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>)
+    stress_parts(stress_task task, Barrier one, Barrier two, Barrier three) {
   const cuda_grid grid;
   const uint32_t number = grid.block() / (grid.blocks() / task.parts);
-  const stress_part mine =
-      stress_part::of(grid.blocks(), task.parts, number < task.parts ? number : task.parts - 1);
+  const stress_part mine = stress_part::of(grid.blocks(), task.parts, number < task.parts ? number : task.parts - 1);
   stress_phases(task, mine.number == 0 ? one : mine.number == 1 ? two : three, mine);
 }
 

@@ -71,9 +71,8 @@ __global__ void __launch_bounds__(32) call_in_global(call_task task, Barrier bar
 
 /// One participant a warp, in a single block.
 template <class Object, int Kind, uint32_t Threads>
-__global__ void __launch_bounds__(Threads)
-    call_in_shared(call_task task, typename Object::state_type first,
-                   rmw::evidence_permit<typename Object::consensus> permit) {
+__global__ void __launch_bounds__(Threads) call_in_shared(call_task task, typename Object::state_type first,
+                                                          rmw::evidence_permit<typename Object::consensus> permit) {
   using machine = typename Object::machine_type;
   __shared__ shared_rmw_storage<Object> memory;
   const Object object = memory.start(first, permit);

@@ -256,8 +256,7 @@ __global__ void __launch_bounds__(32 * N) fail_in_shared(fault_task task) {
   __shared__ fault_probe probes[N];
   __shared__ uint32_t done;
   if (threadIdx.x == 0) done = 0;
-  const Object object =
-      memory.start(task.first_state, rmw::evidence_permit<typename Object::consensus>(task.permit));
+  const Object object = memory.start(task.first_state, rmw::evidence_permit<typename Object::consensus>(task.permit));
   const uint32_t warp = threadIdx.x / 32;
   take_part(task, object, warp, &probes[warp]);
   const uint32_t all =

@@ -63,7 +63,8 @@ __global__ void __launch_bounds__(1024, full_blocks<1024>) relax_once(const floa
 }
 
 /// The same with programmatic dependent launch: blocks are set up while the step before runs, and wait for it.
-__global__ void __launch_bounds__(1024, full_blocks<1024>) relax_once_dependent(const float* from, float* to, stencil_size size) {
+__global__ void __launch_bounds__(1024, full_blocks<1024>)
+    relax_once_dependent(const float* from, float* to, stencil_size size) {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();

@@ -62,13 +62,15 @@ __device__ __forceinline__ void stepped_once(const Work& work, uint32_t step) {
 
 /// One step; the end of the kernel is the boundary.
 template <class Work>
-__global__ void __launch_bounds__(Work::most_threads, full_blocks<Work::most_threads, Work::full_blocks>) stepped_single(Work work, uint32_t step) {
+__global__ void __launch_bounds__(Work::most_threads, full_blocks<Work::most_threads, Work::full_blocks>)
+    stepped_single(Work work, uint32_t step) {
   stepped_once(work, step);
 }
 
 /// The same with programmatic dependent launch: blocks are set up while the step before runs, and wait for its end.
 template <class Work>
-__global__ void __launch_bounds__(Work::most_threads, full_blocks<Work::most_threads, Work::full_blocks>) stepped_dependent(Work work, uint32_t step) {
+__global__ void __launch_bounds__(Work::most_threads, full_blocks<Work::most_threads, Work::full_blocks>)
+    stepped_dependent(Work work, uint32_t step) {
 #if __CUDA_ARCH__ >= 900
   cudaTriggerProgrammaticLaunchCompletion();
   cudaGridDependencySynchronize();
