@@ -2,7 +2,10 @@
 cmake_minimum_required(VERSION 3.25.1)
 find_package(Git QUIET)
 set(state "unknown")
-if(Git_FOUND)
+if(DEFINED ENV{GPUSYNC_GIT_STATE})
+  # For a tree that was exported to another machine: whoever did that says which commit it is.
+  set(state "$ENV{GPUSYNC_GIT_STATE}")
+elseif(Git_FOUND)
   execute_process(COMMAND ${GIT_EXECUTABLE} describe --always --dirty --abbrev=12 --exclude=*
     WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET
     RESULT_VARIABLE code)

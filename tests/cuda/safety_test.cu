@@ -523,8 +523,8 @@ TEST_F(CudaRefusals, PlainLaunchesWorkBehindACheck) {
 /// The warps from `first_warp` on act for their block through named barrier 10; the others write what these publish,
 /// and meet them at named barrier 11.
 template <class Algorithm>
-__global__ void warps_act(barrier_of<Algorithm> barrier, uint32_t first_warp, uint32_t warps, uint32_t* halves,
-                          uint32_t* wrong, uint32_t phases, uint32_t form) {
+__global__ void __launch_bounds__(1024) warps_act(barrier_of<Algorithm> barrier, uint32_t first_warp, uint32_t warps,
+                                                  uint32_t* halves, uint32_t* wrong, uint32_t phases, uint32_t form) {
   const cuda_grid grid;
   const uint32_t thread = grid.thread(), first = 32 * first_warp, acting = 32 * warps;
   const uint32_t all = grid.blocks() * grid.threads();
