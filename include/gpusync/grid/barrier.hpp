@@ -25,13 +25,13 @@ template <class Algorithm, class = void>
 struct places_of {
   static constexpr bool has = false;
   using type = no_places;
-  static type in(uint32_t*) { return {}; }
+  GPUSYNC_HD static type in(uint32_t*) { return {}; }
 };
 template <class Algorithm>
 struct places_of<Algorithm, decltype(void(sizeof(typename Algorithm::places)))> {
   static constexpr bool has = true;
   using type = typename Algorithm::places;
-  static type in(uint32_t* words) { return Algorithm::places_in(words); }
+  GPUSYNC_HD static type in(uint32_t* words) { return Algorithm::places_in(words); }
 };
 
 /// What a storage gives to a barrier; the same for all threads of all blocks.
