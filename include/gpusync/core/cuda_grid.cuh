@@ -108,8 +108,8 @@ struct cuda_grid {
   }
 
   /// For a call that breaks a barrier's contract: leaves the reason where the host finds it, and ends the launch. The
-  /// CUDA context is lost with it. `report`: of the barrier's storage; may be null. In line: a call, though it never
-  /// returns, would cost the kernel registers.
+  /// CUDA context is lost with it. `report`: of the barrier's storage; may be null. Out of line: a kernel has many such
+  /// calls.
   [[noreturn]] __device__ __noinline__ void fail(timeout_report* report, misuse reason, uint32_t detail) const {
     if (report != nullptr) {
       volatile timeout_report* const words = report;

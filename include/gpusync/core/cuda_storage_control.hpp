@@ -37,10 +37,8 @@ class stream_order {
     if (used_ && !(waits && last_.waits && (id == legacy_ || last_.id == legacy_))) {
       throw storage_in_use(
           "This storage was last used by a launch on another stream, which may still run: the two would count in the "
-          "same "
-          "words. Give each stream a storage of its own; or, once one stream waits for the other, call hand_over() on "
-          "the "
-          "storage.");
+          "same words. Give each stream a storage of its own; or, once one stream waits for the other, call "
+          "hand_over() on the storage.");
     }
   }
   /// The launch on the stream that was checked takes place.
