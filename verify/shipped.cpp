@@ -82,15 +82,17 @@ void check_algorithm() {
   if constexpr (orders_data(Algorithm::order)) check_dropping<Algorithm>();
 }
 
-/// placed_counters with a plan of which two threads per block make use.
-template <ordering Order, uint16_t SubCounters, uint16_t Copies>
+/// placed_counters with a plan of which two threads per block make use. Fitted: as a launch hands it over, which found
+/// that it fits.
+template <ordering Order, uint16_t SubCounters, uint16_t Copies, bool Fitted = false>
 struct planned_counters : gpusync::grid::placed_counters<Order> {
   using base = gpusync::grid::placed_counters<Order>;
-  static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) {
-    base::start_at(words, blocks, phase);
-    auto& table = *reinterpret_cast<gpusync::grid::counter_table*>(words);
+  static typename base::places places_in(uint32_t* words) {
+    typename base::places made = base::places_in(words);
     const uint16_t sides = Copies == 1 ? 2 : 1;
-    table.rules.rules[0].plan = {SubCounters, Copies, sides, 0, 0};
+    made.plan = gpusync::grid::packed_plan::of({SubCounters, Copies, sides, 0, 0});
+    if (Fitted) made.plan.bits |= gpusync::grid::packed_plan::fitted;
+    return made;
   }
 };
 
@@ -100,6 +102,14 @@ void check_plan() {
   must_pass("2 blocks of 2 threads, 2 phases, split", explore<Algorithm>(of(2, 2), phases(2, 0xfffe, true)));
   must_pass("3 blocks of 2 threads, 2 phases, latest values", explore<Algorithm>(of(3, 2, false), phases(2)));
   must_pass("launches of 2 and 1 blocks of 2 threads", explore<Algorithm>(of(2, 2), launches({2, 1, 2})));
+}
+
+template <class Algorithm>
+void check_fitted_plan() {
+  check_plan<Algorithm>();
+  must_pass("3 blocks of 2 threads, 2 phases across the wrap", explore<Algorithm>(of(3, 2, false), phases(2, 0xffff)));
+  must_pass("launches of 2, 3 and 1 blocks of 2 threads",
+            explore<Algorithm>(of(3, 2, false), launches({2, 3, 1})));
 }
 
 /// A text of 2010 that orders no data: it must at least neither hang nor release early. It needs a thread per block.
@@ -119,6 +129,7 @@ void add_shipped_checks() {
   add_check("shipped", "lock_free_2010_none", check_literal<gpusync::grid::literal_lock_free<ordering::none>>);
   constexpr ordering order = ordering::acquire_release;
   add_check("shipped", "placed_counters_two_sub_counters", check_plan<planned_counters<order, 2, 1>>);
+  add_check("shipped", "placed_counters_fitted", check_fitted_plan<planned_counters<order, 1, 1, true>>);
   add_check("shipped", "placed_counters_two_copies", check_plan<planned_counters<order, 1, 2>>);
 }
 

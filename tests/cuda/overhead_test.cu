@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(1024, tool::full_blocks<1024>)
   const roll_call roll{claimed, noted, noted, nullptr};
   for (; steps != 0; --steps) {
     watch<no_deadline> watching({}, roll, grid.block(), 1);
-    (void)algorithm::wait_fused(grid, words, own, algorithm::arrive_fused<false>(grid, words, own), watching);
+    (void)algorithm::wait_fused(grid, words, own, algorithm::arrive_fused(grid, words, own), watching);
   }
 }
 

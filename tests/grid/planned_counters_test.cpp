@@ -15,8 +15,8 @@ using test::expect_clean;
 template <class Algorithm>
 class PlannedHostBarrier : public test::HostBarrierTest<Algorithm> {
  public:
-  static grid::counter_table& table(typename test::HostBarrierTest<Algorithm>::storage& memory) {
-    return *reinterpret_cast<grid::counter_table*>(memory.state());
+  static void set(typename test::HostBarrierTest<Algorithm>::storage& memory, const grid::counter_plan& plan) {
+    memory.places().plan = grid::packed_plan::of(plan);
   }
 };
 using planned_types =
@@ -30,11 +30,7 @@ TYPED_TEST(PlannedHostBarrier, IsCorrectWithAnyPlan) {
       for (const uint16_t sides : {uint16_t{1}, uint16_t{2}}) {
         for (const uint16_t second_warp : {uint16_t{0}, uint16_t{1}}) {
           typename TestFixture::storage memory(6);
-          grid::counter_plan& plan = TestFixture::table(memory).rules.rules[0].plan;
-          plan.sub_counters = sub_counters;
-          plan.copies = copies;
-          plan.sides = sides;
-          plan.second_warp = second_warp;
+          TestFixture::set(memory, {sub_counters, copies, sides, second_warp, 0});
           SCOPED_TRACE(std::to_string(sub_counters) + " x " + std::to_string(copies) + " x " + std::to_string(sides) +
                        (second_warp != 0 ? ", second warp" : ""));
           for (const uint32_t blocks : {6u, 3u, 5u}) {
@@ -52,37 +48,53 @@ TYPED_TEST(PlannedHostBarrier, IsCorrectWithAnyPlan) {
 TYPED_TEST(PlannedHostBarrier, IsCorrectWithWrongSidesAndMixedLines) {
   for (const bool mixed : {false, true}) {
     typename TestFixture::storage memory(6);
-    grid::counter_table& table = TestFixture::table(memory);
-    table.rules.rules[0].plan.copies = 2;
-    table.rules.rules[0].plan.sides = 2;
-    for (uint32_t& sides : table.sides) sides = 0x7;  // of six blocks, three are on the other side than by parity
+    TestFixture::set(memory, {1, 2, 2, 0, 0});
+    grid::counter_places& places = memory.places();
+    for (uint32_t& sides : places.sides) sides = 0x3;  // of six blocks, two are on the other side than by parity
     // Lines of both sides mixed, and in another order.
-    for (uint32_t i = 0; mixed && i < grid::counter_table::most_lines; ++i) {
-      const uint32_t last = 2 * grid::counter_table::most_lines - 1;
-      table.put_line(0, i, last - 2 * i);
-      table.put_line(1, i, 2 * i);
+    for (uint32_t i = 0; mixed && i < grid::counter_places::most_lines; ++i) {
+      const uint32_t last = 2 * grid::counter_places::most_lines - 1;
+      places.put_line(0, i, last - 2 * i);
+      places.put_line(1, i, 2 * i);
     }
     EXPECT_EQ(TestFixture::early_releases(memory, {6, 4}, 20), 0u) << mixed;
     EXPECT_EQ(TestFixture::early_releases(memory, {2, 5}, 20), 0u) << mixed;
   }
 }
 
+/// Of four counters, fewer blocks make two or one, from launch to launch and while blocks leave.
 TYPED_TEST(PlannedHostBarrier, ChangesItsPlanWithTheNumberOfBlocks) {
   typename TestFixture::storage memory(6);
-  grid::counter_table& table = TestFixture::table(memory);
-  const grid::counter_plan small = table.rules.rules[0].plan;
-  grid::counter_plan large = small;
-  large.sub_counters = 2;
-  large.sides = 1;
-  table.rules.count = 2;
-  table.rules.rules[0] = {3 * grid::counter_rule::unit, grid::counter_rules::any,
-                          small};  // a device of one processor: up to 3 blocks
-  table.rules.rules[1] = {grid::counter_rules::any, grid::counter_rules::any, large};
-  for (const uint32_t blocks : {6u, 3u, 5u, 2u, 6u}) {
-    EXPECT_EQ(TestFixture::early_releases(memory, {blocks, 3}, 20), 0u) << blocks;
+  TestFixture::set(memory, {4, 1, 1, 0, 0});
+  for (const uint32_t blocks : {6u, 3u, 5u, 1u, 2u, 6u}) {
+    EXPECT_EQ(TestFixture::early_releases(memory, {blocks, 4}, 20), 0u) << blocks;
   }
-  expect_clean(TestFixture::with_drops(memory, {2, 3, 4, 5, ~0u, ~0u}, 3, 10));
-  EXPECT_EQ(TestFixture::early_releases(memory, {6, 3}, 20), 0u);
+  expect_clean(TestFixture::with_drops(memory, {2, 3, 4, 5, ~0u, ~0u}, 4, 10));
+  expect_clean(TestFixture::with_drops(memory, {1, 2, 3, 4, 5, ~0u}, 4, 10));
+  EXPECT_EQ(TestFixture::early_releases(memory, {6, 4}, 20), 0u);
+}
+
+/// As when a storage's launches take turns: what one plan leaves behind, another finds.
+TYPED_TEST(PlannedHostBarrier, TakesAnotherPlanFromLaunchToLaunch) {
+  typename TestFixture::storage memory(6);
+  for (int round = 0; round < 3; ++round) {
+    for (const grid::counter_plan& plan : {grid::counter_plan{1, 1, 2, 0, 0}, {2, 1, 1, 0, 0}, {1, 1, 1, 0, 0}}) {
+      TestFixture::set(memory, plan);
+      EXPECT_EQ(TestFixture::early_releases(memory, {6, 2}, 7), 0u) << round << ": " << plan.sub_counters;
+    }
+  }
+}
+
+/// What a launch finds out on the host: a plan that fits, of which each block's first add comes back with the phase.
+TYPED_TEST(PlannedHostBarrier, IsCorrectWithPlansThatFit) {
+  typename TestFixture::storage memory(6);
+  for (const uint32_t blocks : {6u, 1u, 2u, 5u}) {
+    for (const uint32_t threads : {1u, 2u, 5u}) {
+      memory.places().plan = grid::fit(grid::packed_plan::of({1, 1, 2, 1, 0}), blocks, threads, 1);
+      ASSERT_TRUE(memory.places().plan.has_one_counter());
+      EXPECT_EQ(TestFixture::early_releases(memory, {blocks, threads}, 9), 0u) << blocks << " x " << threads;
+    }
+  }
 }
 
 }  // namespace

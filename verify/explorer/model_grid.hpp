@@ -26,6 +26,16 @@ struct model_memory {
   static T fetch_add(T* address, T value) {
     return static_cast<T>(explorer::active().perform(action::fetch_add, Order, address, sizeof(T), value));
   }
+  /// In either order: blocks with odd numbers begin with the second.
+  template <memory_order Order, scope Scope>
+  static two_words fetch_add_both(uint32_t* first, uint32_t* second, uint32_t value) {
+    two_words before{};
+    const bool swapped = explorer::active().block() % 2 != 0;
+    if (swapped) before.second = fetch_add<Order, Scope>(second, value);
+    before.first = fetch_add<Order, Scope>(first, value);
+    if (!swapped) before.second = fetch_add<Order, Scope>(second, value);
+    return before;
+  }
   template <memory_order Order, scope Scope, class T>
   static void add(T* address, T value) {
     (void)explorer::active().perform(action::add, Order, address, sizeof(T), value);

@@ -127,10 +127,15 @@ struct cuda_grid {
   /// array into local memory.
   template <uint32_t Count>
   __device__ __forceinline__ uint32_t pick(const uint32_t (&values)[Count], uint32_t index) const {
-    uint32_t value = values[0];
+    if constexpr (Count == 4) {  // the values are read at the same time
+      const uint32_t even = (index & 2) != 0 ? values[2] : values[0], odd = (index & 2) != 0 ? values[3] : values[1];
+      return (index & 1) != 0 ? odd : even;
+    } else {
+      uint32_t value = values[0];
 #pragma unroll
-    for (uint32_t i = 1; i < Count; ++i) value = index == i ? values[i] : value;
-    return value;
+      for (uint32_t i = 1; i < Count; ++i) value = index == i ? values[i] : value;
+      return value;
+    }
   }
 
   /// Nanoseconds of the device's global timer (32 ns ticks on H200, 1 us on some others).

@@ -81,6 +81,17 @@ struct cuda_memory {
     return before;
   }
 
+  /// fetch_add() on two words, on which nothing may rely as to which is first. Order: relaxed or release, by one fence
+  /// for both: a second one would wait for the first add to come back. Scope: device.
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ two_words fetch_add_both(uint32_t* first, uint32_t* second, uint32_t value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release, "two adds are relaxed or release");
+    static_assert(Scope == scope::device, "the fence is the device's");
+    if constexpr (Order == memory_order::release) release_fence();
+    const uint32_t before = fetch_add<memory_order::relaxed, Scope>(first, value);
+    return {before, fetch_add<memory_order::relaxed, Scope>(second, value)};
+  }
+
   /// Adds `value` to the word at `address` and does not wait for what it held. Order: relaxed or release.
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ void add(uint32_t* address, uint32_t value) {
@@ -110,13 +121,7 @@ struct cuda_memory {
   static __device__ __forceinline__ void drain(uint32_t times) {
     asm volatile("" : "+r"(times));
     GPUSYNC_NOT_UNROLLED
-    for (; times != 0; --times) {
-#if __CUDA_ARCH__ >= 900
-      asm volatile("fence.release.gpu;" ::: "memory");
-#else
-      asm volatile("fence.acq_rel.gpu;" ::: "memory");
-#endif
-    }
+    for (; times != 0; --times) release_fence();
   }
 
   /// Makes visible what was released before the value last read from `address` was written. An acquiring load whose
@@ -132,6 +137,15 @@ struct cuda_memory {
     if constexpr (Scope == scope::block) __threadfence_block();
     if constexpr (Scope == scope::device) __threadfence();
     if constexpr (Scope == scope::system) __threadfence_system();
+  }
+
+ private:
+  static __device__ __forceinline__ void release_fence() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("fence.release.gpu;" ::: "memory");
+#else
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
   }
 };
 

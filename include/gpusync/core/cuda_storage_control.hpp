@@ -20,12 +20,11 @@ class stream_order {
 
   /// Throws storage_in_use if launches on another stream came before, unless the two wait for each other by themselves:
   /// the legacy default stream and a stream that was made to.
-  void check(cudaStream_t stream) {
+  void check(const launch_request& launch) {
+    const auto stream = static_cast<cudaStream_t>(launch.stream);
     // A stream that captures must not be asked for its number nor its flags, for that would end the capture. Then its
     // handle must do.
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    check_cuda(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
-    const bool told = capture == cudaStreamCaptureStatusNone;
+    const bool told = !launch.captured;
     unsigned long long id = none;
     if (told) check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     next_ = {stream, told ? id : last_.id, last_.waits};

@@ -29,6 +29,13 @@ struct host_memory {
     return __atomic_fetch_add(address, value, builtin(Order));
   }
 
+  /// fetch_add() on two words, on which nothing may rely as to which is first.
+  template <memory_order Order, scope Scope>
+  static two_words fetch_add_both(uint32_t* first, uint32_t* second, uint32_t value) {
+    const uint32_t before = fetch_add<Order, Scope>(first, value);
+    return {before, fetch_add<Order, Scope>(second, value)};
+  }
+
   /// Adds `value` to the word at `address`. Order: relaxed or release.
   template <memory_order Order, scope Scope, class T>
   static void add(T* address, T value) {

@@ -12,6 +12,11 @@ enum class scope { block, device, system };
 /// C++'s memory orders, spelled for code that also compiles where <atomic> does not exist.
 enum class memory_order { relaxed, acquire, release, acq_rel, seq_cst };
 
+/// What a memory's fetch_add_both() has found.
+struct two_words {
+  uint32_t first, second;
+};
+
 /// How a barrier orders the memory accesses of the blocks that it joins.
 enum class ordering {
   /// As first published in 2010 (Xiao and Feng): the barrier's own words are atomic and relaxed, the data is not

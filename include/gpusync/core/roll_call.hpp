@@ -66,6 +66,14 @@ struct roll_call {
     return Grid::memory::template load<memory_order::relaxed, scope::device>(grid.rarely_used(claimed));
   }
 
+  /// The same, asked by one thread of the block; the others get 0.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD uint32_t lost_to_block([[maybe_unused]] Grid grid) const {
+    if constexpr (Grid::may_lose_phases) return grid.thread() == 0 ? lost(grid) : 0;
+    return 0;
+  }
+
   /// Called by every thread of a block whose wait timed out in the phase stamped `stamp`, the launch's `phase`-th: the
   /// first thread of the launch that comes here writes the report. A member that has gone on to the next phase, stamped
   /// `next_stamp`, is not missing: the last one came while the report was written. Nobody can be further, for the

@@ -20,6 +20,7 @@ struct launch_request {
   uint64_t threads;        ///< of a block
   int device;              ///< the CUDA device's number; host_launch for host threads
   void* stream = nullptr;  ///< cudaStream_t
+  bool captured = false;   ///< into a graph
 
   static constexpr int host_launch = -1;
 };
@@ -167,6 +168,8 @@ class handle_list {
     }
     handles_[count_++] = &handle;
   }
+
+  bool empty() const { return count_ == 0; }
 
   /// Each handle by itself, and each with each, for a storage counts for one handle of a launch. Throws what the
   /// storages throw.

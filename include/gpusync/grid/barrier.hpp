@@ -39,9 +39,9 @@ template <class Algorithm>
 struct barrier_argument {
   handle_header header;
   typename places_of<Algorithm>::type places;
+  uint32_t capacity;  ///< the most members
   uint32_t* words;
   roll_call roll;
-  uint32_t capacity;  ///< the most members
 };
 
 /// Where a barrier's grid comes from: a block finds its own when it asks; a view of some of its warps is kept.
@@ -288,11 +288,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
                                                const state_type& known) {
     if (how == standing::lost) return {known, how, 1};
     if (how == standing::joined) return {known, how, 0};
-    const membership own = who.of(grid);
-    // An outsider's arrivals would be counted as other blocks'.
-    if (how != standing::fresh || own.rank >= own.count || own.count > given.capacity) {
-      refuse(grid, given.roll.report, how, own.count);
-    }
+    const membership own = admitted(grid, given, who, how);
     membership_of_phase found{{}, standing::joined, 0};
     if constexpr (watches_loss) found.lost = given.roll.lost(grid);
     if constexpr (detail::places_of<Algorithm>::has) {
@@ -305,13 +301,25 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     return found;
   }
 
+  /// The block among the members, of a handle that it may join with.
+  GPUSYNC_TEXT static membership admitted(Grid grid, const argument& given, const Members& who, standing how) {
+    const membership own = who.of(grid);
+    // An outsider's arrivals would be counted as other blocks'.
+    if (how != standing::fresh || own.rank >= own.count || own.count > given.capacity) {
+      refuse(grid, given.roll.report, how, own.count);
+    }
+    return own;
+  }
+
   /// Out of line: some KB of code that every loop of phases would have to jump over.
   GPUSYNC_TEXT GPUSYNC_COLD static state_type joined(Grid grid, uint32_t* words, membership own) {
     return Algorithm::join(grid, words, own);
   }
 
+  /// Out of line: a kernel has many such calls, and of what it can tell apart here its compiler would make a jump table,
+  /// for each phase to pass through.
   GPUSYNC_TEMPLATE_TEXT
-  [[noreturn]] GPUSYNC_HD static void refuse(Grid grid, timeout_report* report, standing how, uint32_t members) {
+  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(Grid grid, timeout_report* report, standing how, uint32_t members) {
     grid.fail(report,
               how == standing::waiting ? misuse::unfinished_arrival
               : how == standing::lost  ? misuse::lost_phase
@@ -334,14 +342,26 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     }
   }
 
-  /// For a block that waits at once. First: it has just joined.
-  GPUSYNC_TEMPLATE_TEXT
-  template <bool First>
-  GPUSYNC_HD static typename Algorithm::token arrive_to_wait(Grid grid, uint32_t* words, state_type& state) {
+  /// For a block that waits at once.
+  GPUSYNC_TEXT static typename Algorithm::token arrive_to_wait(Grid grid, uint32_t* words, state_type& state) {
     if constexpr (detail::has_fused_form<Algorithm>::value) {
-      return Algorithm::template arrive_fused<First>(grid, words, state);
+      return Algorithm::arrive_fused(grid, words, state);
     } else {
       return Algorithm::arrive(grid, words, state);
+    }
+  }
+
+  /// The same for one that has not yet joined. `lost`: whether a phase was lost before, in a thread that sees to it;
+  /// looked up behind the arrival, whose release would wait for it.
+  GPUSYNC_TEXT static typename Algorithm::token arrive_first(Grid grid, const argument& given, membership own,
+                                                             state_type& state, uint32_t& lost) {
+    if constexpr (detail::places_of<Algorithm>::has) {
+      return Algorithm::template arrive_first<Members::may_drop>(grid, given.places, own, state, given.roll, lost);
+    } else {
+      state = joined(grid, given.words, own);
+      typename Algorithm::token token = arrive_to_wait(grid, given.words, state);
+      if constexpr (watches_loss) lost = given.roll.lost_to_block(grid);
+      return token;
     }
   }
 
@@ -350,7 +370,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_HD wait_status sync_within(Deadline limit) {
     Grid grid = grid_();
     if (standing_ == standing::joined) {
-      typename Algorithm::token token = arrive_to_wait<false>(grid, given_.words, state_);
+      typename Algorithm::token token = arrive_to_wait(grid, given_.words, state_);
       return ended(pass<true>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token),
                               phase_, limit),
                    grid);
@@ -363,16 +383,16 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_TEMPLATE_TEXT
   template <class Deadline>
   GPUSYNC_HD wait_status first_sync(Grid grid, Deadline limit) {
-    const membership_of_phase found = join(grid, given_, who_, standing_, state_);
-    state_ = found.state;
-    wait_status status = wait_status::completed;
-    if (found.how != standing::lost) {
-      typename Algorithm::token token = arrive_to_wait<true>(grid, given_.words, state_);
-      status = pass<true>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token), phase_,
-                          limit);
+    if constexpr (watches_loss && Deadline::bounded) {
+      if (standing_ == standing::lost) return wait_status::timed_out;
     }
+    [[maybe_unused]] uint32_t lost = 0;
+    typename Algorithm::token token =
+        arrive_first(grid, given_, admitted(grid, given_, who_, standing_), state_, lost);
+    wait_status status = pass<false>(grid, given_, who_, state_, telling_,
+                                    static_cast<typename Algorithm::token&&>(token), phase_, limit);
     if constexpr (watches_loss) {
-      if (status == wait_status::completed) status = settled<Deadline>(grid, given_, found.lost);
+      if (status == wait_status::completed) status = settled<Deadline>(grid, given_, lost);
     }
     return ended(status, grid);
   }

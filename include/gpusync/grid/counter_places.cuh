@@ -16,9 +16,9 @@ class counter_placement {
  public:
   using places_type = typename gpusync::detail::places_of<Algorithm>::type;
   counter_placement(const cuda_device&, const barrier_tuning&) {}
-  void put(std::vector<uint32_t>&, uint32_t*) {}
+  void put(const std::vector<uint32_t>&, uint32_t*, uint32_t) {}
   places_type& places() { return places_; }
-  void fit(places_type&, uint32_t, uint32_t) {}
+  void fit(places_type&, uint32_t, uint32_t, bool) {}
 
  private:
   places_type places_;
@@ -32,57 +32,46 @@ class counter_placement<placed_counters<Order>> {
   counter_placement(const cuda_device& device, const barrier_tuning& tuning)
       : sm_count_(static_cast<uint32_t>(device.sm_count())),
         rules_((tuning.check(), tuning.rules)),
-        lease_(device, counter_table::most_lines) {}
+        lease_(device, counter_places::most_lines) {}
 
-  /// Completes `image`, fresh words that will stand at `words`, with the rules and the places, and puts the placed
-  /// lines into the same phase. Precondition: no kernel uses them.
-  void put(std::vector<uint32_t>& image, uint32_t* words) {
-    auto& table = *reinterpret_cast<counter_table*>(image.data());
-    table.sm_count = sm_count_;
-    table.rules = rules_;
-    table.lines = placed_counters<Order>::own_lines(words);
+  /// Finds the places of a barrier with these words, and puts placed lines into the phase of `image`, the words when
+  /// they are fresh. Precondition: no kernel uses them.
+  void put(const std::vector<uint32_t>& image, uint32_t* words, uint32_t capacity) {
+    places_ = placed_counters<Order>::places_in(words);
     if (!lease_.empty()) {
-      table.lines = lease_.stock().line(0);
-      for (uint32_t i = 0; i < counter_table::most_lines; ++i) {
-        for (uint32_t side = 0; side < 2; ++side) table.put_line(side, i, lease_.number(side, i));
-      }
-      const std::vector<unsigned char>& sides = lease_.stock().survey().sides();
-      for (uint32_t i = 0; i < counter_table::most_processors; ++i) {
-        const uint32_t bit = i < sides.size() ? sides[i] & 1u : 0u;
-        table.sides[i / 32] = (table.sides[i / 32] & ~(1u << i % 32)) | bit << i % 32;
-      }
-      const uint32_t start = image.back();  // a counter's first value
-      const std::vector<uint32_t> line(line_survey::line_words, start);
+      const std::vector<uint32_t> line(image.begin(), image.begin() + line_survey::line_words);
+      places_.lines = lease_.stock().line(0);
       for (uint32_t side = 0; side < 2; ++side) {
-        for (uint32_t i = 0; i < counter_table::most_lines; ++i) {
-          check_cuda(
-              cudaMemcpy(table.line_at(side, i), line.data(), line.size() * sizeof(uint32_t), cudaMemcpyHostToDevice),
-              "cudaMemcpy");
+        for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
+          places_.put_line(side, i, lease_.number(side, i));
+          check_cuda(cudaMemcpy(places_.line_at(side, i), line.data(), line.size() * sizeof(uint32_t),
+                                cudaMemcpyHostToDevice),
+                     "cudaMemcpy");
         }
       }
+      const std::vector<unsigned char>& sides = lease_.stock().survey().sides();
+      for (uint32_t i = 0; i < counter_places::most_processors; ++i) {
+        places_.put_side(i, i < sides.size() ? sides[i] & 1u : 0u);
+      }
     }
-    places_ = counter_places::of(reinterpret_cast<const counter_table*>(words), table);
+    // For launches that the storage does not see.
+    places_.plan = packed_plan::of(rules_.choose(capacity, usual_threads, sm_count_));
   }
 
   /// What the barriers of these words are given. Its members may be changed for tests.
   counter_places& places() { return places_; }
 
-  /// Chooses the plans for a launch; remembers the last choice, for most launches are like the one before.
-  void fit(counter_places& given, uint32_t members, uint32_t threads) {
-    if (members == members_ && threads == threads_) {
-      given.plan = plan_;
-      given.plan_of_warps = plan_of_warps_;
-      return;
+  /// Chooses the plan for a launch, `captured` into a graph or not; remembers the last choice, for most launches are
+  /// like the one before.
+  void fit(counter_places& given, uint32_t members, uint32_t threads, bool captured) {
+    if (members != members_ || threads != threads_ || captured != captured_) {
+      const counter_plan plan = rules_.choose(members, threads, sm_count_);
+      plan_ = grid::fit(packed_plan::of(captured ? plan.in_graph() : plan), members, threads, cuda_grid::warp_size);
+      members_ = members;
+      threads_ = threads;
+      captured_ = captured;
     }
-    const auto plan = [&](uint32_t acting) {
-      return grid::fit(packed_plan::of(rules_.choose(members, acting, sm_count_)), members, acting,
-                       cuda_grid::warp_size);
-    };
-    given.plan = plan_ = plan(threads);
-    if (threads >= cuda_grid::warp_size) plan_of_warps_ = plan(cuda_grid::warp_size);
-    given.plan_of_warps = plan_of_warps_;
-    members_ = members;
-    threads_ = threads;
+    given.plan = plan_;
   }
 
   /// Whether two sides were found.
@@ -90,12 +79,15 @@ class counter_placement<placed_counters<Order>> {
   const cuda_line_lease& lease() const { return lease_; }
 
  private:
+  static constexpr uint32_t usual_threads = 256;
+
   uint32_t sm_count_ = 1;
   counter_rules rules_;
   cuda_line_lease lease_;
   counter_places places_;
   uint32_t members_ = 0, threads_ = 0;
-  packed_plan plan_, plan_of_warps_;
+  bool captured_ = false;
+  packed_plan plan_;
 };
 
 }  // namespace gpusync::grid

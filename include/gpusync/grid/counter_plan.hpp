@@ -12,6 +12,13 @@ struct counter_plan {
   uint16_t sides;         ///< 2: copies on both sides of the L2, a block polls its own side's; 1: no sides
   uint16_t second_warp;   ///< 1: the second warp arrives while the first polls, and both drain (for one block per SM)
   uint32_t first_poll;    ///< cycles from the arrival to the first poll, for polls delay the arrivals
+
+  /// The same for a kernel that is a node of a graph: there the fences with which a second warp drains cost 0.17 us a
+  /// phase on an H200, where in a stream they save 0.02 (docs/decisions.md).
+  GPUSYNC_HD constexpr counter_plan in_graph() const {
+    if (second_warp == 0) return *this;
+    return {sub_counters, copies, sides, 0, first_poll < 100 ? first_poll : 100};
+  }
 };
 
 GPUSYNC_HD constexpr bool operator==(const counter_plan& a, const counter_plan& b) {
@@ -74,6 +81,8 @@ struct packed_plan {
   GPUSYNC_HD constexpr uint32_t second_warp() const { return bits >> 5 & 1; }
   /// Fitted, with a single counter that has a single copy on each side.
   GPUSYNC_HD constexpr bool has_one_counter() const { return (bits & (fitted | 15)) == fitted; }
+  /// The same plan, if it has one; as something that a compiler knows of it.
+  GPUSYNC_HD constexpr packed_plan of_one_counter() const { return {bits & ~15u}; }
   GPUSYNC_HD constexpr bool is_fitted() const { return (bits & fitted) != 0; }
   GPUSYNC_HD constexpr uint32_t first_poll() const { return bits >> first_poll_shift; }
   /// Which of the words of each line is this plan's. Plans with other counters must not share words, for a word takes

@@ -86,7 +86,7 @@ class cuda_barrier_storage {
     if constexpr (Algorithm::words(1) != 0) {
       std::vector<uint32_t> first(Algorithm::words(capacity_));
       Algorithm::start_at(first.data(), capacity_, first_phase_);
-      counters_->put(first, words());
+      counters_->put(first, words(), capacity_);
       check_cuda(cudaMemcpy(words(), first.data(), first.size() * sizeof(uint32_t), cudaMemcpyHostToDevice),
                  "cudaMemcpy");
     }
@@ -121,14 +121,13 @@ class cuda_barrier_storage {
 
     void check(const detail::handle_header& handle, const detail::launch_request& launch) override {
       barrier_control::check(handle, launch);
-      order.check(static_cast<cudaStream_t>(launch.stream));
+      order.check(launch);
     }
     void complete(detail::handle_header& handle, const detail::launch_request& launch) override {
-      if (handle.kind == detail::handle_kind::dropping) return;  // its plan changes with its members
       using argument = typename basic_grid_barrier<Algorithm, cuda_grid>::argument;
       const uint64_t members = handle.kind == detail::handle_kind::part ? handle.count : launch.blocks;
       counters_.fit(reinterpret_cast<argument*>(&handle)->places, static_cast<uint32_t>(members),
-                    static_cast<uint32_t>(launch.threads));
+                    static_cast<uint32_t>(launch.threads), launch.captured);
     }
     void prepare(const detail::handle_header& handle, const detail::launch_request& launch) override {
       order.follow();
@@ -150,7 +149,7 @@ class cuda_barrier_storage {
     detail::handle_header header = control_->header(kind);
     if constexpr (std::is_same_v<Members, block_range>) header = control_->header(kind, who.first, who.count);
     return basic_grid_barrier<Algorithm, cuda_grid, Members>(
-        {header, counters_->places(), words(), layout_.roll(words(), report_.get()), capacity_}, who);
+        {header, counters_->places(), capacity_, words(), layout_.roll(words(), report_.get())}, who);
   }
 
   uint32_t* words() { return static_cast<uint32_t*>(words_.address()); }

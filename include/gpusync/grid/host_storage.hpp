@@ -94,7 +94,7 @@ class host_barrier_storage {
     detail::handle_header header = control_->header(kind);
     if constexpr (std::is_same_v<Members, block_range>) header = control_->header(kind, who.first, who.count);
     return basic_grid_barrier<Algorithm, Grid, Members>(
-        {header, places_, words(), layout_.roll(words(), report_memory()), capacity_}, who);
+        {header, places_, capacity_, words(), layout_.roll(words(), report_memory())}, who);
   }
 
   uint32_t* words() { return words_[0].words; }

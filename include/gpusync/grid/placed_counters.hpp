@@ -10,46 +10,31 @@
 
 namespace gpusync::grid {
 
-/// Where the counters of a placed-counters barrier lie, which multiprocessors are near which of them, and how grids use
-/// them. Stands at the head of the barrier's words and does not change while a kernel runs.
-struct counter_table {
+/// Where the counters of a placed-counters barrier lie, which multiprocessors are near which of them, and how the grid
+/// uses them. Travels with the barrier to the kernel, so that a block finds its part without a look at memory.
+struct counter_places {
   static constexpr uint32_t most_lines = 8;  ///< per side: sub-counters x copies at most
   static constexpr uint32_t line_words = 32;
   static constexpr uint32_t most_processors = 256;  ///< those with higher numbers count as on side 0
+  static constexpr uint32_t neighbours = 2;         ///< multiprocessors that share a cluster (TPC), and so a side
 
-  uint32_t* lines;                       ///< lines are counted from here
-  uint32_t line[most_lines];             ///< line i of side 0, and in the high half of side 1
-  uint32_t sides[most_processors / 32];  ///< a bit for each multiprocessor
-  uint32_t sm_count;
-  counter_rules rules;
+  uint32_t* lines = nullptr;  ///< lines are counted from here
+  packed_plan plan;
+  uint32_t sides[most_processors / neighbours / 32] = {};  ///< a bit for each two multiprocessors
+  uint32_t line[most_lines] = {};                          ///< line i of side 0, and in the high half of side 1
 
   GPUSYNC_HD void put_line(uint32_t side, uint32_t i, uint32_t number) {
     line[i] = (line[i] & 0xffffu << 16 * (1 - side)) | number << 16 * side;
   }
-  /// Where a line begins, in words from `lines`.
-  GPUSYNC_HD uint32_t offset_of(uint32_t side, uint32_t i) const {
-    return (line[i] >> 16 * side & 0xffffu) * line_words;
+  GPUSYNC_HD void put_side(uint32_t processor, uint32_t side) {
+    uint32_t& word = sides[processor / neighbours / 32];
+    const uint32_t bit = processor / neighbours % 32;
+    word = (word & ~(1u << bit)) | side << bit;
   }
-  GPUSYNC_HD uint32_t* line_at(uint32_t side, uint32_t i) const { return lines + offset_of(side, i); }
-};
-
-/// What of the table travels with the barrier to the kernel, so that blocks of a plan with one counter a side find
-/// their part without a look at memory. Plans with more are for several blocks per multiprocessor.
-struct counter_places {
-  const counter_table* table = nullptr;
-  uint32_t* lines = nullptr;                                 ///< as in the table
-  uint32_t* first[2] = {};                                   ///< line 0 of each side
-  uint32_t sides[counter_table::most_processors / 32] = {};  ///< as in the table
-  packed_plan plan;                                          ///< for blocks that act as a whole
-  packed_plan plan_of_warps;                                 ///< for blocks of which some warps act
-
-  GPUSYNC_HD static counter_places of(const counter_table* known_as, const counter_table& table) {
-    counter_places made;
-    made.table = known_as;
-    made.lines = table.lines;
-    for (uint32_t side = 0; side < 2; ++side) made.first[side] = table.line_at(side, 0);
-    for (uint32_t i = 0; i < counter_table::most_processors / 32; ++i) made.sides[i] = table.sides[i];
-    return made;
+  GPUSYNC_HD uint32_t* line_at(uint32_t side, uint32_t i) const { return at(side, line[i]); }
+  /// The line that an entry of `line` names for a side.
+  GPUSYNC_HD uint32_t* at(uint32_t side, uint32_t entry) const {
+    return lines + (entry >> 16 * side & 0xffffu) * line_words;
   }
 };
 
@@ -60,13 +45,12 @@ struct counter_places {
 /// first poll that waits a little does not delay the arrivals; a second fence after the add, in a warp that nobody
 /// waits for, makes the next arrival's cheaper. docs/grid-barriers.md has what each is worth.
 ///
-/// Which plan a grid uses, the launch decides, or else the block by the counter_table; plans and places change the
-/// speed only.
+/// Which plan a grid uses, the launch decides; plans and places change the speed only.
 ///
 /// Preconditions, ordering, progress: as lock_based.
 /// Cost: one hop. Per block one add instruction of sides x copies lanes, and polls of sub_counters words. In the first
-///   phase of a launch one load more, which nobody waits for before the arrival.
-/// Storage: the table and 16 lines of 128 bytes, elsewhere if they are placed; at most 32,767 blocks.
+///   phase of a launch the add of a block that has one counter comes back with the phase; with more, one load does.
+/// Storage: 16 lines of 128 bytes, elsewhere if they are placed; at most 32,767 blocks.
 template <ordering Order>
 struct placed_counters {
   static constexpr ordering order = Order;
@@ -87,8 +71,8 @@ struct placed_counters {
   struct state {
     uint32_t* add_to;         ///< what this thread adds to, if it does
     const uint32_t* poll_at;  ///< what this thread polls, if it does
-    /// The counters at the end of the phase to come. Before the first arrival, and until settle(): what the block's own
-    /// counter holds, for that is still under way from memory when the block arrives.
+    /// The counters at the end of the phase to come, in the threads that poll. Until settle(): what the block's own
+    /// counter holds.
     uint32_t goal;
     uint32_t step;  ///< what is added
     uint32_t part;  ///< what it does: see the constants below; a register is dear here
@@ -103,31 +87,24 @@ struct placed_counters {
   using places = counter_places;
 
   GPUSYNC_HD static constexpr size_t words(uint32_t) {
-    return table_words + 2 * counter_table::most_lines * counter_table::line_words;
+    return size_t{2} * counter_places::most_lines * counter_places::line_words;
   }
 
-  /// Fresh state without places: lines of the barrier's own words, sides by parity, one plan for all.
+  /// Fresh lines.
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t, uint32_t phase) {
-    counter_table& table = *reinterpret_cast<counter_table*>(words);
-    table = counter_table{};
-    table.lines = words + table_words;
-    for (uint32_t i = 0; i < counter_table::most_lines; ++i) {
-      table.put_line(0, i, i);
-      table.put_line(1, i, counter_table::most_lines + i);
-    }
-    for (uint32_t& sides : table.sides) sides = 0xaaaaaaaau;
-    table.sm_count = 1;
-    table.rules.count = 1;
-    table.rules.rules[0] = {counter_rules::any, counter_rules::any, {1, 1, 2, 0, 0}};
-    for (size_t i = table_words; i < placed_counters::words(1); ++i) words[i] = phase_word::start_of(phase);
+    for (size_t i = 0; i < placed_counters::words(1); ++i) words[i] = phase_word::start_of(phase);
   }
-  /// Where a barrier's own lines begin, behind the table.
-  GPUSYNC_HD static uint32_t* own_lines(uint32_t* words) { return words + table_words; }
-
-  /// For words that start_at() has made where they are.
+  /// For lines that lie anywhere: those of `words`, sides by parity, a simple plan.
   GPUSYNC_HD static places places_in(uint32_t* words) {
-    const auto* table = reinterpret_cast<const counter_table*>(words);
-    return counter_places::of(table, *table);
+    places made;
+    made.lines = words;
+    made.plan = packed_plan::of({1, 1, 2, 0, 0});
+    for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
+      made.put_line(0, i, i);
+      made.put_line(1, i, counter_places::most_lines + i);
+    }
+    for (uint32_t& sides : made.sides) sides = 0xaaaaaaaau;
+    return made;
   }
 
   GPUSYNC_HD static uint32_t stamp(token of) { return of.goal | of.word << 1 | 1u; }
@@ -139,28 +116,11 @@ struct placed_counters {
   GPUSYNC_TEMPLATE_TEXT
   template <bool Foremost, class Grid>
   GPUSYNC_HD static part_found place(Grid grid, const places& at, membership who) {
-    const packed_plan plan = Grid::whole_block ? at.plan : at.plan_of_warps;
-    if (Foremost || !plan.has_one_counter()) {
-      const part_in_table found = place_by_table<Foremost>(grid, at.table, plan, who);
-      state own{};
-      own.add_to = at.lines + found.add_to;
-      own.poll_at = at.lines + found.poll_at;
-      own.goal = found.goal;
-      own.step = found.step;
-      own.part = found.part;
-      return {own, at.lines + found.look_at};
+    packed_plan plan = at.plan;
+    if (Foremost || !Grid::whole_block || !plan.is_fitted()) {
+      plan = fit(plan, who.count, grid.threads(), Grid::warp_size);
     }
-    const uint32_t sides = 1 + plan.sides_log2();
-    const uint32_t side = sides == 2 ? side_of(grid, at.sides) : 0;
-    state own = tasks_of(grid, plan);
-    // The far copy first: it takes longest.
-    const uint32_t lane = grid.thread() - (plan.second_warp() != 0 ? Grid::warp_size : 0);
-    own.add_to = ((lane + sides - 1 + side) & 1u) != 0 ? at.first[1] : at.first[0];
-    own.add_to += plan.word();
-    uint32_t* const near = (side != 0 ? at.first[1] : at.first[0]) + plan.word();
-    own.poll_at = near;
-    own.step = who.rank == 0 ? phase_word::completing(who.count) : 1u;
-    return {own, near};
+    return place_by<Foremost>(grid, at, plan, who);
   }
 
   /// Finds the phase that the block is in. At the start of a launch all copies agree. The value need not be there
@@ -175,10 +135,27 @@ struct placed_counters {
     return own;
   }
 
+  /// place(), look() and arrive_fused() in one. With one counter the add itself comes back with the phase, and what it
+  /// does not need is found while it is under way. `lost`: what
+  /// is looked up in `roll` when the add is under way.
+  GPUSYNC_TEMPLATE_TEXT
+  template <bool Foremost, class Grid>
+  GPUSYNC_HD static token arrive_first(Grid grid, const places& at, membership who, state& own, const roll_call& roll,
+                                       uint32_t& lost) {
+    if (__builtin_expect(!Foremost && Grid::whole_block && at.plan.has_one_counter(), 1)) {
+      return arrive_at_one(grid, at, who, own, roll, lost);
+    }
+    own = look<Foremost>(grid, place<Foremost>(grid, at, who));
+    settle(own);
+    const token arrived = add<true>(grid, own);
+    lost = roll.lost_to_block(grid);
+    return arrived;
+  }
+
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t*, state& own) {
-    return add<false, false>(grid, own);
+    return add<false>(grid, own);
   }
 
   GPUSYNC_TEMPLATE_TEXT
@@ -191,13 +168,12 @@ struct placed_counters {
 
   /// arrive() for a block that waits at once.
   GPUSYNC_TEMPLATE_TEXT
-  template <bool First, class Grid>
+  template <class Grid>
   GPUSYNC_HD static token arrive_fused(Grid grid, uint32_t*, state& own) {
-    return add<true, First>(grid, own);
+    return add<true>(grid, own);
   }
 
-  /// For a block that has joined and does not arrive yet: makes of what it has loaded what a phase leaves behind, so
-  /// that its first arrival can be like the others.
+  /// Makes of what a block has loaded what a phase leaves behind, so that its first arrival can be like the others.
   GPUSYNC_TEXT static void settle(state& own) { own.goal = phase_word::goal(own.goal); }
 
   /// wait() right after arrive_fused().
@@ -218,100 +194,117 @@ struct placed_counters {
   // cycles before the first poll.
   static constexpr uint32_t adds = 1, polls = 2, drains = 4, first_poll_shift = 3;
 
-  static constexpr size_t table_words = (sizeof(counter_table) + 127) / 128 * counter_table::line_words;
-
-  /// The side of the L2 cache that the block is on. Sides: 8 words, of a table or of a kernel's parameter.
+  /// arrive_first() under a plan with one counter.
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
-  GPUSYNC_HD static uint32_t side_of(Grid grid, const uint32_t (&sides)[counter_table::most_processors / 32]) {
-    const uint32_t processor = grid.processor();
-    if (processor >= counter_table::most_processors) return 0;
-    return grid.pick(sides, processor / 32) >> processor % 32 & 1u;
+  GPUSYNC_HD static token arrive_at_one(Grid grid, const places& at, membership who, state& own, const roll_call& roll,
+                                        uint32_t& lost) {
+    const packed_plan plan = at.plan.of_one_counter();
+    const uint32_t thread = grid.thread(), two_sides = plan.sides_log2();
+    const uint32_t side = two_sides != 0 ? side_of(grid, at) : 0;
+    const auto counter = [&](uint32_t of_side) { return at.at(of_side, at.line[0]) + plan.word(); };
+    uint32_t *const near = counter(side), *const far = counter(1 - side);
+    gather_block<Order>(grid);
+    const uint32_t step = who.rank == 0 ? phase_word::completing(who.count) : 1u;
+    two_words before{};
+    if (thread == 0) {
+      if (two_sides != 0) {
+        before = Grid::memory::template fetch_add_both<publishes<Order>, scope::device>(near, far, step);
+      } else {
+        before.first = Grid::memory::template fetch_add<publishes<Order>, scope::device>(near, step);
+        before.second = before.first;
+      }
+    }
+    lost = roll.lost_to_block(grid);
+    own = tasks_of(grid, plan);
+    own.step = step;
+    if (own.part & adds) own.add_to = side_added(grid, plan, side) == side ? near : far;
+    own.poll_at = near;
+    // Between the two adds others may pass the phase and add to the second counter in the next one. The add that is
+    // performed first finds both counters in the block's phase, so of what the two tell the earlier is right.
+    own.goal = reached(before.first, before.second) ? before.second : before.first;
+    settle(own);
+    return take(own);
   }
 
-  /// What the calling thread does under a plan; nothing else of the state.
+  /// The calling thread among those that add; beyond them all if it comes before the first.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD static uint32_t lane_of(Grid grid, packed_plan plan) {
+    return grid.thread() - (plan.second_warp() != 0 ? Grid::warp_size : 0);
+  }
+
+  /// What the calling thread does; nothing else of the state.
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
   GPUSYNC_HD static state tasks_of(Grid grid, packed_plan plan) {
-    const uint32_t thread = grid.thread();
-    const uint32_t lane = thread - (plan.second_warp() != 0 ? Grid::warp_size : 0);  // wraps before the first adder
     state own{};
     own.part = plan.first_poll() << first_poll_shift;
     if (plan.second_warp() != 0) own.part |= drains;
-    if (lane >> (plan.sides_log2() + plan.copies_log2()) == 0) own.part |= adds;
-    if (thread >> plan.counters_log2() == 0) own.part |= polls;
+    if (lane_of(grid, plan) >> (plan.sides_log2() + plan.copies_log2()) == 0) own.part |= adds;
+    if (grid.thread() >> plan.counters_log2() == 0) own.part |= polls;
     return own;
   }
 
-  /// A block's part with words counted from the table's lines: few registers, in the middle of somebody's kernel.
-  struct part_in_table {
-    uint32_t add_to, poll_at, look_at, goal, step, part;
-  };
-
-  /// The table's plan. Out of line, that its caller needs fewer registers.
-  GPUSYNC_HD GPUSYNC_COLD static packed_plan plan_of(const counter_table* table, uint32_t members, uint32_t threads,
-                                                     uint32_t warp_size) {
-    return fit(packed_plan::of(table->rules.choose(members, threads, table->sm_count)), members, threads, warp_size);
+  /// The side of the line that a thread that adds adds to. The far copies first: they take longest.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD static uint32_t side_added(Grid grid, packed_plan plan, uint32_t side) {
+    return ((lane_of(grid, plan) >> plan.copies_log2()) + (1u << plan.sides_log2()) - 1 + side) & 1u;
   }
 
-  /// place() for any plan, and for one that is not known yet. Out of line: few launches need it.
+  /// place() under a plan that fits.
   GPUSYNC_TEMPLATE_TEXT
   template <bool Foremost, class Grid>
-  GPUSYNC_HD GPUSYNC_COLD static part_in_table place_by_table(Grid grid, const counter_table* known, packed_plan given,
-                                                              membership who) {
-    const counter_table& table = *known;
-    packed_plan plan = given;
-    if (Foremost || !given.is_fitted()) {
-      plan = plan_of(known, who.count, Grid::whole_block ? grid.threads() : Grid::warp_size, Grid::warp_size);
-    }
+  GPUSYNC_HD static part_found place_by(Grid grid, const places& at, packed_plan plan, membership who) {
     const uint32_t counters_log2 = plan.counters_log2(), copies_log2 = plan.copies_log2();
-    const uint32_t counters = 1u << counters_log2, copies = 1u << copies_log2, sides_log2 = plan.sides_log2();
-    const uint32_t thread = grid.thread();
-    const uint32_t lane = thread - (plan.second_warp() != 0 ? Grid::warp_size : 0);
-    const uint32_t processor = grid.processor();
-    const uint32_t side = sides_log2 != 0 && processor < counter_table::most_processors
-                              ? table.sides[processor / 32] >> processor % 32 & 1u
-                              : 0;
+    const uint32_t sides_log2 = plan.sides_log2();
+    const uint32_t counters = 1u << counters_log2, copies = 1u << copies_log2;
+    const uint32_t side = sides_log2 != 0 ? side_of(grid, at) : 0;
+    const uint32_t lane = lane_of(grid, plan);
     const uint32_t sub = who.rank & (counters - 1u);
     const uint32_t copy = who.rank >> counters_log2 & (copies - 1u);
     const auto line = [&](uint32_t of_side, uint32_t counter, uint32_t of_copy) {
-      return table.offset_of(of_side, (counter << copies_log2) + of_copy) + plan.word();
+      const uint32_t i = (counter << copies_log2) + of_copy;
+      return at.at(of_side, i == 0 ? at.line[0] : grid.pick(at.line, i)) + plan.word();
     };
-    part_in_table own{};
-    own.part = tasks_of(grid, plan).part;
+    state own = tasks_of(grid, plan);
     const uint32_t sharing = (who.count >> counters_log2) + (sub < (who.count & (counters - 1u)) ? 1 : 0);
     own.step = who.rank < counters ? phase_word::completing(sharing) : 1u;
-    // One address after the other, for a kernel may have no registers to spare. The far copies first: they take
-    // longest.
-    grid.in_turn();
-    if (own.part & adds) {
-      own.add_to = line(((lane >> copies_log2) + (1u << sides_log2) - 1 + side) & 1u, sub, lane & (copies - 1u));
-    }
-    grid.in_turn();
-    own.look_at = line(side, sub, copy);
-    grid.in_turn();
-    own.poll_at = own.part & polls ? line(side, thread, copy) : own.look_at;  // the plan's word in every thread
+    own.add_to = line(side_added(grid, plan, side), sub, lane & (copies - 1u));
+    const uint32_t* look_at = line(side, sub, copy);
+    own.poll_at = line(side, own.part & polls ? grid.thread() : sub, copy);  // the plan's word in every thread
     if constexpr (Foremost) {
       // After a change of the membership the copy that the block polled so far may be ahead of others, whose adds are
       // under way: the foremost copy tells.
       GPUSYNC_NOT_UNROLLED
       for (uint32_t i = 0; i >> (sides_log2 + copies_log2) == 0; ++i) {
         const uint32_t value = Grid::memory::template load<memory_order::relaxed, scope::device>(
-            table.lines + line(i >> copies_log2, sub, i & (copies - 1u)));
+            line(i >> copies_log2, sub, i & (copies - 1u)));
         if (i == 0 || reached(value, own.goal)) own.goal = value;
       }
     }
-    return own;
+    return {own, look_at};
+  }
+
+  /// The side of the L2 cache that the block is on.
+  GPUSYNC_TEMPLATE_TEXT
+  template <class Grid>
+  GPUSYNC_HD static uint32_t side_of(Grid grid, const places& at) {
+    const uint32_t processor = grid.processor();
+    if (processor >= counter_places::most_processors) return 0;
+    const uint32_t pair = processor / counter_places::neighbours;
+    return grid.pick(at.sides, pair / 32) >> pair % 32 & 1u;
   }
 
   /// The plan's word of each line, taken from an address: a member of the state would need a register.
   GPUSYNC_HD static uint32_t word_of(const state& own) {
     return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) %
-                                 counter_table::line_words);
+                                 counter_places::line_words);
   }
 
   GPUSYNC_TEMPLATE_TEXT
-  template <bool Drain, bool First, class Grid>
+  template <bool Drain, class Grid>
   GPUSYNC_HD static token add(Grid grid, state& own) {
     gather_block<Order>(grid);
     if (own.part & adds) {
@@ -319,7 +312,11 @@ struct placed_counters {
       Grid::memory::template add<publishes<Order>, scope::device>(own.add_to, own.step);
       if constexpr (Drain) drain<Grid>(own);
     }
-    if constexpr (First) settle(own);
+    return take(own);
+  }
+
+  /// The token of an arrival, after which the next phase is to come.
+  GPUSYNC_HD static token take(state& own) {
     const token arrived = upcoming(own);
     own.goal += phase_word::one_phase;
     return arrived;

@@ -124,9 +124,13 @@ constexpr bool can_pass_all(void (*)(Parameters...), std::tuple<Arguments...>*) 
 /// once, queues what the storages need, and completes the handles. Throws as launch() does.
 inline void admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
                   const handle_list& handles) {
-  const launch_request request{shape.blocks.count(), shape.threads.count(), device.ordinal(), stream};
   check_shape(device, shape);
   require_admission(device, function, shape);
+  if (handles.empty()) return;
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  check_cuda(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+  const launch_request request{shape.blocks.count(), shape.threads.count(), device.ordinal(), stream,
+                               capture != cudaStreamCaptureStatusNone};
   const storage_control::hold storages;
   handles.check(storages, request);
   handles.for_each(storages, [&](storage_control& storage, handle_header& handle) {

@@ -112,7 +112,7 @@ class cuda_fault_tolerant_storage {
             "the block; these have " +
             std::to_string(launch.threads) + ".");
       }
-      order.check(static_cast<cudaStream_t>(launch.stream));
+      order.check(launch);
     }
     void prepare(const detail::handle_header&, const detail::launch_request& launch) override {
       order.follow();
