@@ -108,8 +108,7 @@ template <class Algorithm>
 void check_fitted_plan() {
   check_plan<Algorithm>();
   must_pass("3 blocks of 2 threads, 2 phases across the wrap", explore<Algorithm>(of(3, 2, false), phases(2, 0xffff)));
-  must_pass("launches of 2, 3 and 1 blocks of 2 threads",
-            explore<Algorithm>(of(3, 2, false), launches({2, 3, 1})));
+  must_pass("launches of 2, 3 and 1 blocks of 2 threads", explore<Algorithm>(of(3, 2, false), launches({2, 3, 1})));
 }
 
 /// A text of 2010 that orders no data: it must at least neither hang nor release early. It needs a thread per block.

@@ -276,10 +276,12 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
                   "this algorithm's waits cannot carry a deadline; choose one whose `bounded` is true");
   }
 
-  /// Out of line: one thread, once.
-  GPUSYNC_TEXT GPUSYNC_COLD static void report(Grid grid, roll_call roll, const Members& who, uint32_t stamp,
-                                               uint32_t next, uint32_t phase) {
-    if (grid.thread() == 0) roll.report_missing(grid, who, stamp, next, phase);
+  /// Out of line, stamps and all: one thread, once.
+  GPUSYNC_TEXT GPUSYNC_COLD static void report(Grid grid, roll_call roll, const Members& who,
+                                               typename Algorithm::token token, uint32_t phase) {
+    if (grid.thread() == 0) {
+      roll.report_missing(grid, who, Algorithm::stamp(token), Algorithm::next_stamp(token), phase);
+    }
   }
 
   /// Finds the block's part in the barrier, of a handle that stands so. What it loads need not be there when it
@@ -316,10 +318,11 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     return Algorithm::join(grid, words, own);
   }
 
-  /// Out of line: a kernel has many such calls, and of what it can tell apart here its compiler would make a jump table,
-  /// for each phase to pass through.
+  /// Out of line: a kernel has many such calls, and of what it can tell apart here its compiler would make a jump
+  /// table, for each phase to pass through.
   GPUSYNC_TEMPLATE_TEXT
-  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(Grid grid, timeout_report* report, standing how, uint32_t members) {
+  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(Grid grid, timeout_report* report, standing how,
+                                                          uint32_t members) {
     grid.fail(report,
               how == standing::waiting ? misuse::unfinished_arrival
               : how == standing::lost  ? misuse::lost_phase
@@ -387,10 +390,9 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       if (standing_ == standing::lost) return wait_status::timed_out;
     }
     [[maybe_unused]] uint32_t lost = 0;
-    typename Algorithm::token token =
-        arrive_first(grid, given_, admitted(grid, given_, who_, standing_), state_, lost);
+    typename Algorithm::token token = arrive_first(grid, given_, admitted(grid, given_, who_, standing_), state_, lost);
     wait_status status = pass<false>(grid, given_, who_, state_, telling_,
-                                    static_cast<typename Algorithm::token&&>(token), phase_, limit);
+                                     static_cast<typename Algorithm::token&&>(token), phase_, limit);
     if constexpr (watches_loss) {
       if (status == wait_status::completed) status = settled<Deadline>(grid, given_, lost);
     }
@@ -462,7 +464,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     }
     if constexpr (Deadline::bounded) {
       if (__builtin_expect(status == wait_status::timed_out, 0)) {
-        report(grid, given.roll, who, Algorithm::stamp(copy), Algorithm::next_stamp(copy), phase);
+        report(grid, given.roll, who, copy, phase);
         return wait_status::timed_out;
       }
     }

@@ -44,9 +44,9 @@ class counter_placement<placed_counters<Order>> {
       for (uint32_t side = 0; side < 2; ++side) {
         for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
           places_.put_line(side, i, lease_.number(side, i));
-          check_cuda(cudaMemcpy(places_.line_at(side, i), line.data(), line.size() * sizeof(uint32_t),
-                                cudaMemcpyHostToDevice),
-                     "cudaMemcpy");
+          check_cuda(
+              cudaMemcpy(places_.line_at(side, i), line.data(), line.size() * sizeof(uint32_t), cudaMemcpyHostToDevice),
+              "cudaMemcpy");
         }
       }
       const std::vector<unsigned char>& sides = lease_.stock().survey().sides();

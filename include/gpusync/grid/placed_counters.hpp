@@ -74,8 +74,10 @@ struct placed_counters {
     /// The counters at the end of the phase to come, in the threads that poll. Until settle(): what the block's own
     /// counter holds.
     uint32_t goal;
-    uint32_t step;  ///< what is added
-    uint32_t part;  ///< what it does: see the constants below; a register is dear here
+    uint32_t step;        ///< what is added
+    uint32_t part;        ///< what it does: see the constants below; a register is dear here
+    uint32_t drains;      ///< 1: adders and pollers drain, off the critical path
+    uint32_t first_poll;  ///< cycles before it
   };
 
   /// A block's part, but for the phase: what place() finds.
@@ -183,16 +185,15 @@ struct placed_counters {
     wait_status status = wait_status::completed;
     if (own.part & polls) {
       drain<Grid>(own);
-      grid.delay(own.part >> first_poll_shift);
+      grid.delay(own.first_poll);
       status = poll(grid, own, arrived.goal, watch);
     }
     return meet(grid, status, watch);
   }
 
  private:
-  // Bits of state::part: this thread adds; it polls; adders and pollers drain, off the critical path. Above them the
-  // cycles before the first poll.
-  static constexpr uint32_t adds = 1, polls = 2, drains = 4, first_poll_shift = 3;
+  // Bits of state::part: this thread adds; it polls.
+  static constexpr uint32_t adds = 2, polls = 4;
 
   /// arrive_first() under a plan with one counter.
   GPUSYNC_TEMPLATE_TEXT
@@ -239,8 +240,9 @@ struct placed_counters {
   template <class Grid>
   GPUSYNC_HD static state tasks_of(Grid grid, packed_plan plan) {
     state own{};
-    own.part = plan.first_poll() << first_poll_shift;
-    if (plan.second_warp() != 0) own.part |= drains;
+    // Pinned, or the compiler would find them anew in each phase.
+    own.drains = grid.pinned(plan.second_warp());
+    own.first_poll = grid.pinned(plan.first_poll());
     if (lane_of(grid, plan) >> (plan.sides_log2() + plan.copies_log2()) == 0) own.part |= adds;
     if (grid.thread() >> plan.counters_log2() == 0) own.part |= polls;
     return own;
@@ -325,7 +327,7 @@ struct placed_counters {
   GPUSYNC_TEMPLATE_TEXT
   template <class Grid>
   GPUSYNC_HD static void drain(const state& own) {
-    Grid::memory::drain((own.part & drains) / drains);
+    Grid::memory::drain(own.drains);
   }
 
   GPUSYNC_TEMPLATE_TEXT
