@@ -6,7 +6,7 @@
 namespace gpusync {
 namespace {
 
-/// All ways to wait of a barrier that joins whole blocks.
+/// All ways to wait of a barrier.
 template <class Barrier, bool Bounded = Barrier::algorithm::bounded>
 __device__ void wait_every_way(Barrier& barrier, timeout span) {
   using token_type = typename Barrier::arrival_token;
@@ -35,24 +35,7 @@ __global__ void every_way(basic_grid_barrier<Algorithm, cuda_grid> barrier, time
   wait_every_way(barrier, span);
 }
 
-template <class Algorithm>
-__global__ void part(basic_grid_barrier<Algorithm, cuda_grid, block_range> barrier, timeout span) {
-  wait_every_way(barrier, span);
-}
-
-template <class Algorithm>
-__global__ void dropping(basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks> barrier, timeout span) {
-  if (barrier.sync_for(span) == wait_status::timed_out) return;
-  if (blockIdx.x == 0) return (void)barrier.arrive_and_drop_for(span);
-  barrier.arrive_and_drop();
-}
-
-/// Some warps act for their block: one that meets by itself, or several that meet at a named barrier.
-template <class Algorithm>
-__global__ void of_a_warp(basic_grid_barrier<Algorithm, cuda_grid> barrier) {
-  auto view = barrier.on(cuda_warps_grid<>());
-  view.sync();
-}
+/// Several warps act for their block.
 template <class Algorithm>
 __global__ void of_warps(basic_grid_barrier<Algorithm, cuda_grid> barrier, timeout span) {
   auto view = barrier.on(cuda_warps_grid<4>(64, 64));
@@ -94,17 +77,10 @@ __global__ void phases_by_hand(
   (void)grid.end_phase_for(span);
 }
 
-/// Each algorithm in one kernel; of its other forms it is enough to see those of a few, for the instructions are the
-/// same ones, and how algorithms and members go together is no matter of the GPU's (tests/cuda has it).
+/// Each algorithm in one kernel, as blocks that wait at once call it; every_combination.cu has the rest.
 template <class... Algorithms>
 void instantiate_algorithms(grid::algorithm_list<Algorithms...>) {
   ((void)&whole<Algorithms>, ...);
-}
-template <class... Algorithms>
-void instantiate_members() {
-  ((void)&part<Algorithms>, ...);
-  ((void)&dropping<Algorithms>, ...);
-  ((void)&of_a_warp<Algorithms>, ...);
 }
 template <class... Schedules>
 void instantiate_schedules() {
@@ -182,7 +158,6 @@ void every_instantiation() {
   using placed = grid::placed_counters<ordering::acquire_release>;
   instantiate_algorithms(grid::cuda_algorithms{});
   instantiate_algorithms(grid::literal_algorithms{});
-  instantiate_members<placed, grid::lock_free<ordering::fence>>();
   (void)&every_way<placed>;
   (void)&every_way<grid::cluster_first>;
   (void)&every_way<grid::cooperative_groups>;
@@ -194,13 +169,15 @@ void every_instantiation() {
   using rmw::litmus::nvidia_h200_apart;
   instantiate_policy<5, rmw::cas<>>();
   instantiate_policy<5, rmw::cas128<>>();
+  instantiate_policy<5, rmw::cas128<rmw::publication::ordered, 16>>();
   instantiate_policy<3, rmw::coalesced_store<nvidia_h200, rmw::space::global, uint32_t>>();
   instantiate_large<rmw::cas<rmw::publication::ordered, 16>>();
   instantiate_large<rmw::coalesced_store<nvidia_h200_apart>>();
   instantiate_shared<rmw::cas<>>();
   instantiate_shared<rmw::coalesced_store<nvidia_h200, rmw::space::shared>>();
+  instantiate_shared<rmw::coalesced_store<nvidia_h200, rmw::space::shared, uint32_t>>();
   instantiate_words<uint32_t, rmw::hardware, rmw::cas_loop>();
-  instantiate_words<double, rmw::hardware>();
+  instantiate_words<double, rmw::hardware, rmw::cas_loop>();
   (void)&counts<rmw_object<uint32_t, 5>>;
   (void)&counts<rmw_object<uint32_t, 5, rmw::hardware>>;
   (void)&survive<132>;

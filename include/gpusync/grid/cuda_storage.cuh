@@ -12,6 +12,7 @@
 #include <gpusync/grid/barrier.hpp>
 #include <gpusync/grid/capacity.hpp>
 #include <gpusync/grid/counter_places.cuh>
+#include <gpusync/grid/handles.hpp>
 #include <gpusync/grid/layout.hpp>
 
 namespace gpusync {
@@ -52,20 +53,20 @@ class cuda_barrier_storage {
   }
 
   /// The barrier to hand to a kernel: all blocks of its grid.
-  basic_grid_barrier<Algorithm, cuda_grid> barrier() { return handle<whole_grid>(detail::handle_kind::whole_grid); }
+  basic_grid_barrier<Algorithm, cuda_grid> barrier() { return handle(whole_grid()); }
 
   /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
   basic_grid_barrier<Algorithm, cuda_grid, block_range> barrier(block_range part) {
     static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
     grid::require_capacity(part, capacity_);
-    return handle<block_range>(detail::handle_kind::part, part);
+    return handle(part);
   }
 
   /// A barrier that blocks may leave early (arrive_and_drop). Launch it with gpusync::launch(), which makes all blocks
   /// members again.
   basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks> dropping_barrier() {
     static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
-    return handle<dropping_blocks>(detail::handle_kind::dropping, dropping_blocks(words() + layout_.roster, capacity_));
+    return handle(dropping_blocks(words() + layout_.roster, capacity_));
   }
 
   /// The blocks that a timed-out wait missed, with the phase; empty if none timed out. Synchronizes with nothing: call
@@ -145,9 +146,8 @@ class cuda_barrier_storage {
   };
 
   template <class Members>
-  basic_grid_barrier<Algorithm, cuda_grid, Members> handle(detail::handle_kind kind, Members who = Members()) {
-    detail::handle_header header = control_->header(kind);
-    if constexpr (std::is_same_v<Members, block_range>) header = control_->header(kind, who.first, who.count);
+  basic_grid_barrier<Algorithm, cuda_grid, Members> handle(const Members& who) {
+    const detail::handle_header header = detail::header_for(*control_, who);
     return basic_grid_barrier<Algorithm, cuda_grid, Members>(
         {header, counters_->places(), capacity_, words(), layout_.roll(words(), report_.get())}, who);
   }
