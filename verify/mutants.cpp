@@ -2,6 +2,7 @@
 #include "checks.hpp"
 #include "mutants/algorithms.hpp"
 #include "mutants/memories.hpp"
+#include "planned_counters.hpp"
 
 namespace gpusync::verify {
 
@@ -57,6 +58,8 @@ void add_mutant_checks() {
   add<gpusync::grid::literal_lock_based<ordering::none>>("literal_lock_based_none", failure::deadlock, of(2, 1, false));
   add<gpusync::grid::literal_lock_based<ordering::fence>>("literal_lock_based_fence", failure::data_race, of(2));
   add<gpusync::grid::literal_lock_free<ordering::fence>>("literal_lock_free_fence", failure::data_race, of(2, 2));
+  add<planned_counters<ordering::acquire_release, 1, 1, true>, one_tells>("first_add_told_by_one", failure::deadlock,
+                                                                          of(3, 2, false));
   add<correct, torn_add>("torn_add_deadlock", failure::deadlock, of(2, 1, false));
   add<tests_for_equality>("tests_for_equality", failure::deadlock, of(2, 1, false));
   add<tests_for_equality>("tests_for_equality_of_4", failure::deadlock, of(4, 1, false));

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "checks.hpp"
+#include "planned_counters.hpp"
 
 namespace gpusync::verify {
 
@@ -81,20 +82,6 @@ void check_algorithm() {
   must_pass("launches of 4 and 3 blocks, latest values", explore<Algorithm>(of(4, 1, false), launches({4, 3})));
   if constexpr (orders_data(Algorithm::order)) check_dropping<Algorithm>();
 }
-
-/// placed_counters with a plan of which two threads per block make use. Fitted: as a launch hands it over, which found
-/// that it fits.
-template <ordering Order, uint16_t SubCounters, uint16_t Copies, bool Fitted = false>
-struct planned_counters : gpusync::grid::placed_counters<Order> {
-  using base = gpusync::grid::placed_counters<Order>;
-  static typename base::places places_in(uint32_t* words) {
-    typename base::places made = base::places_in(words);
-    const uint16_t sides = Copies == 1 ? 2 : 1;
-    made.plan = gpusync::grid::packed_plan::of({SubCounters, Copies, sides, 0, 0});
-    if (Fitted) made.plan.bits |= gpusync::grid::packed_plan::fitted;
-    return made;
-  }
-};
 
 template <class Algorithm>
 void check_plan() {

@@ -170,11 +170,12 @@ class bench {
                                              stream_),
                  "cooperative");
          }},
+        {"of the same kernel", [&] { sides_[1]->start_plainly(stream_); }},
         {"gpusync::launch before", [&] { sides_[0]->start(stream_, 0); }},
         {"gpusync::launch after", [&] { sides_[1]->start(stream_, 0); }},
     };
     std::vector<std::vector<double>> cost(all.size());
-    std::vector<double> more;
+    std::vector<double> more, more_of_the_same;
     for (int round = 0; round < 60; ++round) {
       for (size_t i = 0; i < all.size(); ++i) {
         check(cudaStreamSynchronize(stream_), "synchronize");
@@ -182,13 +183,16 @@ class bench {
         for (int n = 0; n < 200; ++n) all[i].second();
         if (round > 4) cost[i].push_back((host_us() - begin) / 200);
       }
-      if (round > 4) more.push_back(cost[2].back() - cost[0].back());
+      if (round <= 4) continue;
+      more.push_back(cost[3].back() - cost[0].back());
+      more_of_the_same.push_back(cost[3].back() - cost[1].back());
     }
     check(cudaStreamSynchronize(stream_), "synchronize");
     std::printf("host time of a launch, %d x %d:", blocks, threads);
     for (size_t i = 0; i < all.size(); ++i) std::printf("  %s %.3f us", all[i].first, of(cost[i]).median);
-    const figures d = interval(more);
-    std::printf("  after - plain %+.3f [%+.3f, %+.3f]\n", d.median, d.low, d.high);
+    const figures d = interval(more), same = interval(more_of_the_same);
+    std::printf("  after - plain %+.3f [%+.3f, %+.3f], of the same kernel %+.3f [%+.3f, %+.3f]\n", d.median, d.low,
+                d.high, same.median, same.low, same.high);
     std::fflush(stdout);
   }
 

@@ -92,6 +92,14 @@ class version : public side {
   void start(cudaStream_t stream, int barriers) override {
     lib::launch(gpu_, stream, {blocks_, threads_}, some_barriers, storage_->barrier(), barriers);
   }
+  void start_plainly(cudaStream_t stream) override {
+    auto barrier = storage_->barrier();
+    int barriers = 0;
+    void* arguments[] = {&barrier, &barriers};
+    lib::check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(some_barriers), blocks_, threads_,
+                                                arguments, 0, stream),
+                    "cudaLaunchCooperativeKernel");
+  }
   unsigned wrong() override {
     unsigned count = 0;
     lib::check_cuda(cudaMemcpy(&count, wrong_.address(), sizeof(count), cudaMemcpyDeviceToHost), "cudaMemcpy");

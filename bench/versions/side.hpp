@@ -19,6 +19,8 @@ class side {
   virtual void run(cudaStream_t stream, work what, unsigned steps) = 0;
   /// A launch with so many barriers and nothing else, by the library's launch().
   virtual void start(cudaStream_t stream, int barriers) = 0;
+  /// The same without a barrier, by cudaLaunchCooperativeKernel(): what launch() is measured against.
+  virtual void start_plainly(cudaStream_t stream) = 0;
   /// Words that were not what another block had written.
   virtual unsigned wrong() = 0;
 };

@@ -11,6 +11,15 @@ struct no_acquire : model_memory {
   static void acquire(const T*) {}
 };
 
+/// Two adds tell only what the first of them has found.
+struct one_tells : model_memory {
+  template <memory_order Order, scope Scope>
+  static two_words fetch_add_both(uint32_t* first, uint32_t* second, uint32_t value) {
+    const two_words told = model_memory::fetch_add_both<Order, Scope>(first, second, value);
+    return {told.first, told.first};
+  }
+};
+
 /// The arriving thread does not release.
 struct no_release : model_memory {
   template <memory_order Order, scope Scope, class T>

@@ -136,6 +136,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_TEMPLATE_TEXT
   template <class OtherGrid>
   GPUSYNC_HD basic_grid_barrier<Algorithm, OtherGrid, Members> on(OtherGrid view) {
+    static_assert(OtherGrid::whole_block || !grid::is_whole_grid_only<Algorithm>::value,
+                  "this algorithm joins nothing but whole blocks: some of their warps cannot act for them");
     if (standing_ != standing::fresh) view.fail(given_.roll.report, misuse::lent, 0);
     if (!view.valid()) view.fail(given_.roll.report, misuse::bad_view, view.threads());
     standing_ = standing::lent;
