@@ -5,7 +5,8 @@ usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|survivor]
 
 What is asked of the default grid barrier: one fence (MEMBAR) between the block's barrier and the arrival's add; polls
 that are plain strong loads; after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the
-barrier's start in the loop. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
+barrier's start in the loop. Of its first arrival: both adds stand behind one fence, and no load before it; what the
+handle stands at is no jump table. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
 has written and both the flag and the add.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
@@ -19,6 +20,10 @@ import tempfile
 GRID_SOURCE = """
 #include <gpusync/gpusync.cuh>
 extern "C" __global__ void phases(gpusync::grid_barrier barrier, int steps) {
+  barrier.enter();
+  for (int s = 0; s < steps; ++s) barrier.sync();
+}
+extern "C" __global__ void first_phase(gpusync::grid_barrier barrier, int steps) {
   for (int s = 0; s < steps; ++s) barrier.sync();
 }
 extern "C" __global__ void lock_based(
@@ -75,6 +80,20 @@ def check(code, name, add):
     expect(end - begin < 80, f"{name}: a phase is short ({end - begin} instructions), its start stands elsewhere")
 
 
+def check_first(code):
+    """Of the first phase of a launch, under a plan with one counter."""
+    adds = [i for i in range(len(code)) if code[i].startswith("ATOMG.E.ADD.STRONG.GPU")]
+    pair = next((i for i, j in zip(adds, adds[1:]) if j == i + 1), None)
+    expect(pair is not None, "first phase: two adds, one right after the other")
+    expect(not any(i.startswith("BRX") for i in code), "first phase: no jump table")
+    if failures:
+        return
+    begin = max(i for i in range(pair) if code[i].startswith("BAR.SYNC"))
+    head = code[begin:pair]
+    expect(sum(i.startswith("MEMBAR") for i in head) == 1, "first phase: one fence for both adds")
+    expect(not any(i.startswith("LDG") for i in head), "first phase: no load that the fence would wait for")
+
+
 def check_survivor(code):
     """Of an arrival's flag and add, each is to release what came before; the add acquires, too."""
     data = index_of(code, "STG.E.64 ")
@@ -118,6 +137,9 @@ def main():
         dump = disassembled(nvcc, cuobjdump, include, GRID_SOURCE)
         code = instructions(dump, "phases")
         check(code, "grid_barrier", "REDG.E.ADD.STRONG.GPU")
+        if not failures:
+            code = instructions(dump, "first_phase")
+            check_first(code)
         check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
     if failures:
         print("\n".join(code))
