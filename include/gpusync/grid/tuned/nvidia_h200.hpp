@@ -19,7 +19,7 @@ rule 2 any  1 1 2 0 275
 rule 4 32  2 1 2 0 225
 rule 4 any  2 1 2 0 225
 rule any 32  4 2 2 0 275
-rule any any  4 2 2 0 200
+rule any any  4 2 2 0 325
 )tuning";
 
 }  // namespace gpusync::grid::tuned
