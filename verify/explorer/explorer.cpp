@@ -224,11 +224,18 @@ void explorer::retrace(size_t steps) {
 /// States with equal hashes have the same futures. What can make no difference any more is left out: writes that every
 /// thread has to read past, and the numbers of the writes but for their order.
 uint64_t explorer::state_hash() {
-  canonical_.clear();
-  const auto put = [this](const void* bytes, size_t count) {
-    const auto* at = static_cast<const uint8_t*>(bytes);
-    canonical_.insert(canonical_.end(), at, at + count);
+  // Most of the search is spent here: no look at each byte whether there is room for it.
+  constexpr size_t most_messages = max_writes + max_words;
+  constexpr size_t most_bytes = most_messages * (sizeof(uint64_t) + 2 * sizeof(view)) +
+                                max_fibers * (sizeof(fiber_state) + sizeof(block_state)) + sizeof(state_.slots) +
+                                sizeof(call_log) + 2 * sizeof(view) + max_words;
+  canonical_.resize(most_bytes);
+  uint8_t* end = canonical_.data();
+  const auto put = [&end](const void* bytes, size_t count) {
+    std::memcpy(end, bytes, count);
+    end += count;
   };
+  const auto put_byte = [&end](auto value) { *end++ = static_cast<uint8_t>(value); };
   const auto words = static_cast<uint32_t>(addresses_.size());
   uint8_t floor[max_words];
   for (uint32_t word = 0; word < words; ++word) {
@@ -242,8 +249,9 @@ uint64_t explorer::state_hash() {
     put(from.clock, fibers());
     if (!form_.stale) return;
     for (uint32_t word = 0; word < words; ++word) {
-      canonical_.push_back(static_cast<uint8_t>(std::max(from.seen[word], floor[word]) - floor[word]));
+      end[word] = static_cast<uint8_t>(std::max(from.seen[word], floor[word]) - floor[word]);
     }
+    end += words;
   };
   for (uint32_t word = 0; word < words; ++word) {
     uint8_t kept = 0;
@@ -260,14 +268,14 @@ uint64_t explorer::state_hash() {
       ++kept;
       if (stamp_of(at) <= floor[word]) break;
     }
-    canonical_.push_back(kept);
+    put_byte(kept);
   }
   for (uint32_t i = 0; i < fibers(); ++i) {
     const fiber_state& at = state_.fibers[i];
-    canonical_.push_back(static_cast<uint8_t>(at.status));
-    canonical_.push_back(at.arriving);
+    put_byte(at.status);
+    put_byte(at.arriving);
     if (form_.looking) {
-      canonical_.push_back(at.round.in_vain && at.round.writes == state_.writes);
+      put_byte(at.round.in_vain && at.round.writes == state_.writes);
     }
     if (at.status == fiber_status::done) continue;
     put(&at.history, sizeof(at.history));
@@ -280,7 +288,7 @@ uint64_t explorer::state_hash() {
     put(&state_.calls, sizeof(state_.calls));
     for (uint32_t i = 0; i < fibers(); ++i) {
       put(&state_.fibers[i].call.completed_before, sizeof(uint64_t));
-      canonical_.push_back(state_.fibers[i].call.begins);
+      put_byte(state_.fibers[i].call.begins);
     }
   }
   if (form_.fences) put_view(state_.fences);
@@ -293,11 +301,11 @@ uint64_t explorer::state_hash() {
   }
   for (const auto& half : state_.slots) {
     for (uint32_t i = 0; i < fibers(); ++i) {
-      canonical_.push_back(half[i].written);
+      put_byte(half[i].written);
       put(half[i].read, fibers());
     }
   }
-  return hash_bytes(canonical_.data(), canonical_.size());
+  return hash_bytes(canonical_.data(), static_cast<size_t>(end - canonical_.data()));
 }
 
 }  // namespace gpusync::verify
