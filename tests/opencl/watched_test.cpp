@@ -25,9 +25,15 @@ class watched : public device_test {
     if (!IsSkipped() && !is_pocl()) GTEST_SKIP() << "only on PoCL can be said how many work-groups run at once";
   }
 
-  static outcome run(const char* scenario, const std::string& sync, int groups, int items, int threads) {
+  static outcome run(const char* scenario, const std::string& sync, int groups, int items, int threads,
+                     std::chrono::milliseconds limit = std::chrono::seconds(5)) {
     return watch({"env", "POCL_MAX_PTHREAD_COUNT=" + std::to_string(threads), GPUSYNC_WATCHED, scenario, sync,
-                  std::to_string(groups), std::to_string(items)});
+                  std::to_string(groups), std::to_string(items)},
+                 limit);
+  }
+  /// What ends at all ends within a second.
+  static outcome run_to_hang(const char* scenario, const std::string& sync, int groups, int items, int threads) {
+    return run(scenario, sync, groups, items, threads, std::chrono::seconds(3));
   }
 };
 
@@ -46,7 +52,7 @@ TEST_F(watched, printed_centralized_barrier_lets_go_while_others_are_missing) {
 }
 
 TEST_F(watched, printed_decentralized_barrier_hangs_with_fewer_work_items_than_groups) {
-  const auto found = run("late", "printed:decentralized", 2, 1, 2);
+  const auto found = run_to_hang("late", "printed:decentralized", 2, 1, 2);
   EXPECT_TRUE(found.hung) << found.output;
 }
 
@@ -63,7 +69,7 @@ TEST_F(watched, more_groups_than_run_at_once_are_refused_in_words_and_hang_when_
     EXPECT_NE(refused.output.find("at most 2"), std::string::npos) << refused.output;
   }
   for (const char* family : {"lock-based", "decentralized"}) {
-    const auto forced = run("late", family, 4, 16, 2);
+    const auto forced = run_to_hang("late", family, 4, 16, 2);
     EXPECT_TRUE(forced.hung) << family << ": " << forced.output;
   }
   EXPECT_TRUE(right(run("late", "lock-based", 4, 16, 4))) << "with a thread for each they end";
@@ -72,7 +78,7 @@ TEST_F(watched, more_groups_than_run_at_once_are_refused_in_words_and_hang_when_
 
 TEST_F(watched, phased_grids_complete_where_the_plain_barrier_hangs) {
   for (const char* family : {"lock-based", "centralized"}) {
-    const auto plain = run("late", family, 128, 4, 2);
+    const auto plain = run_to_hang("late", family, 128, 4, 2);
     EXPECT_TRUE(plain.hung) << family << ": " << plain.output;
     const auto phased = run("phased", family, 128, 4, 2);
     EXPECT_TRUE(right(phased)) << family << ": " << phased.output;
