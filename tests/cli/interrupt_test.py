@@ -18,9 +18,10 @@ class Interrupt(ToolTest):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "r.json")
             process = subprocess.Popen(
-                [tool.TOOL, "run", "barrier-cost", "-d", "host", "--quick", "-a", "blocks=1,2,3:64", "--json", path],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            time.sleep(8)
+                [tool.TOOL, "run", "barrier-cost", "-d", "host", "--quick", "-a", "blocks=1,2,3:64", "--verbose", "--json",
+                 path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            while "step_time" not in process.stderr.readline():  # a row is finished
+                self.assertIsNone(process.poll(), "it has finished no row")
             process.send_signal(signal.SIGINT)
             begin = time.monotonic()
             _, err = process.communicate(timeout=60)
