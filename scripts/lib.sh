@@ -78,9 +78,8 @@ fetch_disassembler() {
   command -v nvcc >/dev/null || return 0
   command -v cuobjdump >/dev/null && return 0
   [[ -x $(dirname "$(command -v nvcc)")/cuobjdump || -x $root/build/tools/nvidia/cu13/bin/cuobjdump ]] && return 0
-  if ! python3 -m pip --version >/dev/null 2>&1; then
-    say "There is no cuobjdump and no pip to fetch it with: the machine code is not tested (apt-get install python3-pip)"
-  elif python3 -m pip install --quiet --no-deps --disable-pip-version-check --root-user-action=ignore \
+  python3 -m pip --version >/dev/null 2>&1 || (need_packages python3-pip) || true
+  if python3 -m pip install --quiet --no-deps --disable-pip-version-check --root-user-action=ignore \
     --target "$root/build/tools" nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm >/dev/null 2>&1; then
     chmod +x "$root"/build/tools/nvidia/cu13/bin/*
   else
