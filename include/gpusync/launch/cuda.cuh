@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include <gpusync/core/cuda_device.hpp>
-#include <gpusync/launch/admission.hpp>
 #include <gpusync/launch/arguments.hpp>
+#include <gpusync/launch/cuda_admission.hpp>
 
 namespace gpusync {
 
