@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "boundary/cuda_graph.cuh"
 #include "cuda/barrier_kernels.cuh"
 #include "cuda/device_fixture.cuh"
 #include "support/host_barriers.hpp"
@@ -31,16 +32,9 @@ template <class Start>
 void replay(int times, Start&& start) {
   cudaStream_t stream;
   check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
-  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
-  start(stream);
-  cudaGraph_t graph;
-  cudaGraphExec_t instance;
-  check_cuda(cudaStreamEndCapture(stream, &graph), "capture");
-  check_cuda(cudaGraphInstantiate(&instance, graph, 0), "cudaGraphInstantiate");
-  for (int i = 0; i < times; ++i) check_cuda(cudaGraphLaunch(instance, stream), "cudaGraphLaunch");
+  const tool::cuda_graph graph(stream, [&] { start(stream); });
+  for (int i = 0; i < times; ++i) graph.replay(stream);
   check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  check_cuda(cudaGraphExecDestroy(instance), "destroy");
-  check_cuda(cudaGraphDestroy(graph), "destroy");
   check_cuda(cudaStreamDestroy(stream), "destroy");
 }
 

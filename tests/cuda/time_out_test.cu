@@ -84,21 +84,14 @@ TYPED_TEST(CudaSafety, AGraphReplayedBehindATimeOutSaysThatThePhaseIsLost) {
     launch(this->device(), stream, {blocks, threads}, passes_until_lost<TypeParam>, storage.barrier(),
            this->address(slots), this->address(seen), absent, 3u, 4u, span, 0u);
   };
-  check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capture");
-  start(nobody, 10'000'000'000);
-  cudaGraph_t graph;
-  cudaGraphExec_t instance;
-  check_cuda(cudaStreamEndCapture(stream, &graph), "capture");
-  check_cuda(cudaGraphInstantiate(&instance, graph, 0), "cudaGraphInstantiate");
-  check_cuda(cudaGraphLaunch(instance, stream), "cudaGraphLaunch");
+  const tool::cuda_graph graph(stream, [&] { start(nobody, 10'000'000'000); });
+  graph.replay(stream);
   start(0, 50'000'000);
-  for (int i = 0; i < 3; ++i) check_cuda(cudaGraphLaunch(instance, stream), "cudaGraphLaunch");
+  for (int i = 0; i < 3; ++i) graph.replay(stream);
   check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   const auto counts = this->contents(seen);
   EXPECT_EQ(counts[0], 0u) << "released early";
   EXPECT_EQ(counts[1], (blocks - 1) * threads + 3 * blocks * threads);
-  check_cuda(cudaGraphExecDestroy(instance), "destroy");
-  check_cuda(cudaGraphDestroy(graph), "destroy");
 }
 
 /// Block 0 gives up at once; block 1 comes a little later; then who has passed the phase goes on to the next.

@@ -1,4 +1,4 @@
-// What the CUDA sides of experiments have in common: where they run, and the barriers by name.
+// What the CUDA sides of experiments have in common: the barriers by name, and words that blocks exchange.
 #pragma once
 
 #include <string>
@@ -8,37 +8,9 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/registry.hpp>
 
+#include "boundary/cuda_target.cuh"
+
 namespace gpusync::tool {
-
-/// A device and a stream of its own.
-class cuda_target {
- public:
-  explicit cuda_target(int ordinal) : device_(ordinal) {
-    const cuda_device_scope scope(ordinal);
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  }
-  ~cuda_target() { (void)cudaStreamDestroy(stream_); }
-  cuda_target(const cuda_target&) = delete;
-  cuda_target& operator=(const cuda_target&) = delete;
-
-  const cuda_device& device() const { return device_; }
-  cudaStream_t stream() const { return stream_; }
-
- private:
-  cuda_device device_;
-  cudaStream_t stream_ = nullptr;
-};
-
-/// Throws not_co_resident, invalid_argument or cuda_failure if `kernel` cannot run in this shape with all its blocks at
-/// once: said when a program is prepared, not when it is measured.
-template <class... Parameters>
-void require_launchable(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
-  const cuda_device_scope scope(device.ordinal());
-  detail::check_shape(device, shape);
-  const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(kernel));
-  require_co_resident(max_co_resident(device, kernel, shape), device.name(), shape,
-                      detail::needs_of(attributes, shape));
-}
 
 /// Names of all grid barriers that order data, in the registry's order.
 inline std::vector<std::string> ordered_barriers() {

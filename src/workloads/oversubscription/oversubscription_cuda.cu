@@ -1,4 +1,5 @@
 // Workload "oversubscription" on CUDA devices.
+#include "boundary/cuda_kernel_ends.cuh"
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_timer.cuh"
 #include "workloads/device_part/cuda_part.cuh"
@@ -80,35 +81,24 @@ class relaunch_program : public cuda_relay {
  public:
   using cuda_relay::cuda_relay;
 
+ protected:
+  void start(uint32_t phase) {
+    start_kernel(where_.stream(), {shape_.blocks, shape_.threads}, kernel_start::plain, relay_single, data(), phase);
+  }
+
  private:
   void carry_out(uint32_t first, uint32_t phases) override {
-    for (uint32_t phase = first; phase < first + phases; ++phase) {
-      relay_single<<<shape_.blocks, shape_.threads, 0, where_.stream()>>>(data(), phase);
-      check_cuda(cudaGetLastError(), "launch of relay_single");
-    }
+    for (uint32_t phase = first; phase < first + phases; ++phase) start(phase);
   }
 };
 
 /// The same as nodes of a CUDA graph, replayed.
-class graph_program : public cuda_relay {
+class graph_program : public relaunch_program {
  public:
-  graph_program(const cuda_target& where, const step_shape& shape) : cuda_relay(where, shape) {
-    const cudaStream_t stream = where_.stream();
-    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    for (uint32_t phase = 0; phase < nodes; ++phase) {
-      relay_single<<<shape_.blocks, shape_.threads, 0, stream>>>(data(), phase);
-    }
-    const cudaError_t launched = cudaGetLastError();
-    cudaGraph_t graph = nullptr;
-    check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    cudaGraphExec_t instance = nullptr;
-    const cudaError_t code = launched != cudaSuccess ? launched : cudaGraphInstantiate(&instance, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    check_cuda(code, "cudaGraphInstantiate");
-    replayed_.reset(instance);
-    check_cuda(cudaGraphUpload(instance, stream), "cudaGraphUpload");
-    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  }
+  graph_program(const cuda_target& where, const step_shape& shape)
+      : relaunch_program(where, shape), replayed_(where.stream(), [&] {
+          for (uint32_t phase = 0; phase < nodes; ++phase) start(phase);
+        }) {}
 
   uint64_t steps_unit() const override { return nodes; }
 
@@ -116,17 +106,11 @@ class graph_program : public cuda_relay {
   // Whole cycles, so that every replay leaves the same words.
   static constexpr uint32_t nodes = 4 * relay_period;
 
-  struct destroy {
-    void operator()(cudaGraphExec_t graph) const { (void)cudaGraphExecDestroy(graph); }
-  };
-
   void carry_out(uint32_t, uint32_t phases) override {
-    for (uint32_t done = 0; done < phases; done += nodes) {
-      check_cuda(cudaGraphLaunch(replayed_.get(), where_.stream()), "cudaGraphLaunch");
-    }
+    for (uint32_t done = 0; done < phases; done += nodes) replayed_.replay(where_.stream());
   }
 
-  std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, destroy> replayed_;
+  const cuda_graph replayed_;
 };
 
 /// One kernel for all phases.

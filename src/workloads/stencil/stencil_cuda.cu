@@ -3,6 +3,7 @@
 
 #include <gpusync/core/cuda_code.cuh>
 
+#include "boundary/cuda_kernel_ends.cuh"
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
@@ -175,74 +176,38 @@ class relaunch_program : public stencil_program {
  public:
   using stencil_program::stencil_program;
 
+ protected:
+  void start(uint32_t step, kernel_start how) {
+    const float* const from = step % 2 == 0 ? a() : b();
+    float* const to = step % 2 == 0 ? b() : a();
+    start_kernel(where_.stream(), launched(), how, how == kernel_start::dependent ? relax_once_dependent : relax_once,
+                 from, to, plate_.size);
+  }
+
  private:
   void carry_out() override {
-    for (uint32_t step = 0; step < stencil_steps; ++step) {
-      relax_once<<<shape_.blocks, shape_.threads, 0, where_.stream()>>>(step % 2 == 0 ? a() : b(),
-                                                                        step % 2 == 0 ? b() : a(), plate_.size);
-      check_cuda(cudaGetLastError(), "launch of relax_once");
-    }
+    for (uint32_t step = 0; step < stencil_steps; ++step) start(step, kernel_start::plain);
   }
 };
 
 /// Steps as nodes of a CUDA graph, replayed.
-class graph_program : public stencil_program {
+class graph_program : public relaunch_program {
  public:
-  graph_program(const cuda_target& where, const plate& on, const step_shape& shape, bool dependent_launch)
-      : stencil_program(where, on, shape), dependent_launch_(dependent_launch) {
-    const cudaStream_t stream = where_.stream();
-    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    cudaGraph_t graph = nullptr;
-    try {
-      for (uint32_t step = 0; step < nodes; ++step) add_node(step);
-    } catch (const error&) {
-      (void)cudaStreamEndCapture(stream, &graph);  // the stream serves the other programs too
-      (void)cudaGetLastError();
-      throw;
-    }
-    check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    cudaGraphExec_t instance = nullptr;
-    const cudaError_t code = cudaGraphInstantiate(&instance, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    check_cuda(code, "cudaGraphInstantiate");
-    replayed_.reset(instance);
-    check_cuda(cudaGraphUpload(instance, stream), "cudaGraphUpload");
-    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  }
+  graph_program(const cuda_target& where, const plate& on, const step_shape& shape, kernel_start how)
+      : relaunch_program(where, on, shape), replayed_(where.stream(), [&] {
+          for (uint32_t step = 0; step < nodes; ++step) start(step, how);
+        }) {}
 
  private:
   // Enough that a replay's own cost is under 1 % of its steps'; even, so that each replay begins in buffer a.
   static constexpr uint32_t nodes = 500;
   static_assert(stencil_steps % nodes == 0 && nodes % 2 == 0);
 
-  struct destroy {
-    void operator()(cudaGraphExec_t graph) const { (void)cudaGraphExecDestroy(graph); }
-  };
-
-  void add_node(uint32_t step) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = shape_.blocks;
-    config.blockDim = shape_.threads;
-    config.stream = where_.stream();
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.attrs = &attribute;
-    config.numAttrs = dependent_launch_ ? 1 : 0;
-    const auto kernel = dependent_launch_ ? relax_once_dependent : relax_once;
-    const float* const from = step % 2 == 0 ? a() : b();
-    float* const to = step % 2 == 0 ? b() : a();
-    check_cuda(cudaLaunchKernelEx(&config, kernel, from, to, plate_.size), "cudaLaunchKernelEx");
-  }
-
   void carry_out() override {
-    for (uint32_t step = 0; step < stencil_steps; step += nodes) {
-      check_cuda(cudaGraphLaunch(replayed_.get(), where_.stream()), "cudaGraphLaunch");
-    }
+    for (uint32_t step = 0; step < stencil_steps; step += nodes) replayed_.replay(where_.stream());
   }
 
-  const bool dependent_launch_;
-  std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, destroy> replayed_;
+  const cuda_graph replayed_;
 };
 
 /// One kernel for all steps.
@@ -292,8 +257,9 @@ class cuda_stencil_workload : public step_workload {
     const cuda_device_scope scope(where_.device().ordinal());
     detail::check_shape(where_.device(), {shape.blocks, shape.threads});
     if (method.name == "relaunch") return std::make_unique<relaunch_program>(where_, plate_, shape);
-    if (method.name == "graph") return std::make_unique<graph_program>(where_, plate_, shape, false);
-    if (method.name == "graph-pdl") return std::make_unique<graph_program>(where_, plate_, shape, true);
+    if (method.name == "graph") return std::make_unique<graph_program>(where_, plate_, shape, kernel_start::plain);
+    if (method.name == "graph-pdl")
+      return std::make_unique<graph_program>(where_, plate_, shape, kernel_start::dependent);
     return with_ordered_barrier<std::unique_ptr<step_program>>(method.name, [&](auto algorithm) {
       return std::make_unique<barrier_program<decltype(algorithm)>>(where_, plate_, shape);
     });

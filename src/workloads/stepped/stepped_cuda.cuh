@@ -21,6 +21,7 @@
 
 #include <gpusync/core/cuda_code.cuh>
 
+#include "boundary/cuda_kernel_ends.cuh"
 #include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
 #include "measure/host_timer.hpp"
@@ -91,12 +92,11 @@ class program : public checked_program {
   /// Queues all steps on the stream.
   virtual void carry_out() = 0;
 
-  /// Device time, unless the method involves the host.
-  double compute() override {
-    const cuda_device_scope scope(where_.device().ordinal());
-    timer_.start(where_.stream());
+  /// Nanoseconds of carry_out(): device time, unless the method involves the host.
+  virtual double timed(cuda_timer& timer) {
+    timer.start(where_.stream());
     carry_out();
-    return timer_.stop(where_.stream());
+    return timer.stop(where_.stream());
   }
 
   const cuda_target& where_;
@@ -104,6 +104,11 @@ class program : public checked_program {
   const Work work_;
 
  private:
+  double compute() override {
+    const cuda_device_scope scope(where_.device().ordinal());
+    return timed(timer_);
+  }
+
   cuda_timer timer_;
 };
 
@@ -111,43 +116,25 @@ class program : public checked_program {
 template <class Work>
 class relaunch_program : public program<Work> {
  public:
-  enum class how { queued, waited_for, cooperative };
-
   relaunch_program(const cuda_target& where, const step_shape& shape, const Work& work, std::shared_ptr<run_data> data,
-                   how kind)
-      : program<Work>(where, shape, work, std::move(data)), kind_(kind) {
-    if (kind == how::cooperative) require_launchable(where.device(), stepped_single<Work>, this->shape_);
+                   relaunch how)
+      : program<Work>(where, shape, work, std::move(data)), how_(how) {
+    if (how == relaunch::cooperative) require_launchable(where.device(), stepped_single<Work>, this->shape_);
   }
 
  private:
-  double compute() override {
-    if (kind_ != how::waited_for) return program<Work>::compute();
-    const cuda_device_scope scope(this->where_.device().ordinal());
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    const host_timer timer;
-    carry_out();
-    return timer.nanoseconds();
+  double timed(cuda_timer& timer) override {
+    return timed_steps(how_, timer, this->where_.stream(), [this] { carry_out(); });
   }
 
   void carry_out() override {
-    const auto blocks = static_cast<unsigned>(this->shape_.blocks.count());
-    const auto threads = static_cast<unsigned>(this->shape_.threads.count());
-    Work work = this->work_;
-    for (uint32_t step = 0; step < work.steps(); ++step) {
-      if (kind_ == how::cooperative) {
-        void* arguments[] = {&work, &step};
-        check_cuda(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(stepped_single<Work>), blocks, threads,
-                                               arguments, 0, this->where_.stream()),
-                   "cudaLaunchCooperativeKernel");
-      } else {
-        stepped_single<Work><<<blocks, threads, 0, this->where_.stream()>>>(work, step);
-        check_cuda(cudaGetLastError(), "launch of a step");
-      }
-      if (kind_ == how::waited_for) check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    for (uint32_t step = 0; step < this->work_.steps(); ++step) {
+      start_kernel(this->where_.stream(), this->shape_, start_of(how_), stepped_single<Work>, this->work_, step);
+      end_step(how_);
     }
   }
 
-  const how kind_;
+  const relaunch how_;
 };
 
 /// Steps as nodes of CUDA graphs.
@@ -155,10 +142,16 @@ template <class Work>
 class graph_program : public program<Work> {
  public:
   graph_program(const cuda_target& where, const step_shape& shape, const Work& work, std::shared_ptr<run_data> data,
-                bool dependent_launch)
-      : program<Work>(where, shape, work, std::move(data)), dependent_launch_(dependent_launch) {
+                kernel_start how)
+      : program<Work>(where, shape, work, std::move(data)) {
+    const auto kernel = how == kernel_start::dependent ? stepped_dependent<Work> : stepped_single<Work>;
     for (uint32_t first = 0; first < work.steps(); first += most_nodes) {
-      graphs_.push_back(capture(first, std::min(work.steps(), first + most_nodes)));
+      graphs_.emplace_back(where.stream(), [&] {
+        const uint32_t end = std::min(work.steps(), first + most_nodes);
+        for (uint32_t step = first; step < end; ++step) {
+          start_kernel(where.stream(), this->shape_, how, kernel, this->work_, step);
+        }
+      });
     }
   }
 
@@ -166,56 +159,11 @@ class graph_program : public program<Work> {
   // A graph of all steps would do as well, but for the memory that instantiating it takes.
   static constexpr uint32_t most_nodes = 1u << 14;
 
-  struct destroy {
-    void operator()(cudaGraphExec_t graph) const { (void)cudaGraphExecDestroy(graph); }
-  };
-  using executable = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, destroy>;
-
-  executable capture(uint32_t first, uint32_t end) {
-    const cudaStream_t stream = this->where_.stream();
-    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    cudaGraph_t graph = nullptr;
-    try {
-      for (uint32_t step = first; step < end; ++step) add_node(step);
-    } catch (const error&) {
-      (void)cudaStreamEndCapture(stream, &graph);  // the stream serves the other programs too
-      if (graph != nullptr) (void)cudaGraphDestroy(graph);
-      (void)cudaGetLastError();
-      throw;
-    }
-    check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    cudaGraphExec_t instance = nullptr;
-    const cudaError_t code = cudaGraphInstantiate(&instance, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    check_cuda(code, "cudaGraphInstantiate");
-    executable owner(instance);
-    check_cuda(cudaGraphUpload(instance, stream), "cudaGraphUpload");
-    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-    return owner;
-  }
-
-  void add_node(uint32_t step) {
-    cudaLaunchConfig_t config{};
-    config.gridDim = static_cast<unsigned>(this->shape_.blocks.count());
-    config.blockDim = static_cast<unsigned>(this->shape_.threads.count());
-    config.stream = this->where_.stream();
-    cudaLaunchAttribute attribute{};
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.attrs = &attribute;
-    config.numAttrs = dependent_launch_ ? 1 : 0;
-    const auto kernel = dependent_launch_ ? stepped_dependent<Work> : stepped_single<Work>;
-    check_cuda(cudaLaunchKernelEx(&config, kernel, this->work_, step), "cudaLaunchKernelEx");
-  }
-
   void carry_out() override {
-    for (const executable& graph : graphs_) {
-      check_cuda(cudaGraphLaunch(graph.get(), this->where_.stream()), "cudaGraphLaunch");
-    }
+    for (const cuda_graph& graph : graphs_) graph.replay(this->where_.stream());
   }
 
-  const bool dependent_launch_;
-  std::vector<executable> graphs_;
+  std::vector<cuda_graph> graphs_;
 };
 
 /// One kernel for all steps, with a grid barrier between them.
@@ -288,16 +236,18 @@ std::unique_ptr<whole_program> prepare(const cuda_target& where, const step_meth
   static_assert(std::is_trivially_copyable_v<Work>, "an argument of kernels");
   const cuda_device_scope scope(where.device().ordinal());
   detail::check_shape(where.device(), {shape.blocks, shape.threads});
-  using relaunch = relaunch_program<Work>;
-  const auto launched = [&](typename relaunch::how kind) {
-    return std::make_unique<relaunch>(where, shape, work, data, kind);
+  const auto launched = [&](relaunch how) {
+    return std::make_unique<relaunch_program<Work>>(where, shape, work, data, how);
+  };
+  const auto in_graphs = [&](kernel_start how) {
+    return std::make_unique<graph_program<Work>>(where, shape, work, data, how);
   };
   if (method.name == no_barrier_method) return std::make_unique<no_barrier_program<Work>>(where, shape, work, data);
-  if (method.name == "launch-wait") return launched(relaunch::how::waited_for);
-  if (method.name == "relaunch") return launched(relaunch::how::queued);
-  if (method.name == "cooperative-relaunch") return launched(relaunch::how::cooperative);
-  if (method.name == "graph") return std::make_unique<graph_program<Work>>(where, shape, work, data, false);
-  if (method.name == "graph-pdl") return std::make_unique<graph_program<Work>>(where, shape, work, data, true);
+  if (method.name == "launch-wait") return launched(relaunch::waited_for);
+  if (method.name == "relaunch") return launched(relaunch::queued);
+  if (method.name == "cooperative-relaunch") return launched(relaunch::cooperative);
+  if (method.name == "graph") return in_graphs(kernel_start::plain);
+  if (method.name == "graph-pdl") return in_graphs(kernel_start::dependent);
   auto program = with_algorithm<std::unique_ptr<whole_program>, Barriers>(method, [&](auto algorithm) {
     return std::make_unique<barrier_program<Work, decltype(algorithm)>>(where, shape, work, data, method.cluster);
   });
