@@ -126,6 +126,40 @@ void a_time_out_is_not_forgotten() {
   });
 }
 
+void a_storage_serves_one_launch_at_a_time() {
+  storage memory(1);
+  const auto nothing = [](barrier&, uint32_t) {};
+  std::string words;
+  run_blocks<barrier>(1, memory.barrier(), [&](barrier&, uint32_t) {
+    words = thrown_by<storage_in_use>([&] { run_blocks<barrier>(1, memory.barrier(), nothing); });
+  });
+  expect(words.find("in use by a launch that has not ended") != std::string::npos, "a second launch is refused");
+  run_blocks<barrier>(1, memory.barrier(), nothing);
+  (void)thrown_by<endless>(
+      [&] { run_blocks<barrier>(1, memory.barrier(), [](barrier&, uint32_t) { throw endless(); }); });
+  memory.reset();
+  run_blocks<barrier>(1, memory.barrier(), nothing);
+}
+
+void the_missing_keep_their_names() {
+  storage memory(3);
+  std::atomic<bool> given_up{false};
+  const std::string words = thrown_by<broken_barrier>([&] {
+    run_blocks<barrier>(3, memory.barrier(), [&](barrier& b, uint32_t block) {
+      if (block == 0) {
+        (void)b.sync_for(soon);
+        given_up = true;
+      }
+      if (block != 1) return;
+      wait_for(given_up);
+      b.sync();
+    });
+  });
+  expect_sentence(words, misuse::lost_phase, 1, "the launch throws");
+  const auto missing = memory.missing();
+  expect(!missing.empty() && missing.back().block == 2, "and the missing block is still named");
+}
+
 }  // namespace
 }  // namespace gpusync::test
 
@@ -138,6 +172,8 @@ int main(int words, char** word) {
       {"an_unbounded_wait_after_a_loss_ends_the_launch", an_unbounded_wait_after_a_loss_ends_the_launch},
       {"a_first_bounded_call_meets_the_loss", a_first_bounded_call_meets_the_loss},
       {"a_first_unbounded_call_meets_the_loss", a_first_unbounded_call_meets_the_loss},
+      {"a_storage_serves_one_launch_at_a_time", a_storage_serves_one_launch_at_a_time},
+      {"the_missing_keep_their_names", the_missing_keep_their_names},
       {"a_time_out_is_not_forgotten", a_time_out_is_not_forgotten},
   };
   return run_checks(checks, words, word);

@@ -59,6 +59,48 @@ void a_token_that_was_moved_from_is_spent() {
   });
 }
 
+void a_token_belongs_to_its_barrier() {
+  storage memory(1), others(1);
+  const dropping_barrier original = others.dropping_barrier();
+  const auto wait_elsewhere = [&](bool used_before) {
+    return thrown_by<invalid_argument>([&] {
+      run_blocks<dropping_barrier>(1, memory.dropping_barrier(), [&](dropping_barrier& b, uint32_t) {
+        most_pauses = pauses + 1000;
+        dropping_barrier other(detail::for_one_thread{}, original);
+        if (used_before) other.sync();
+        token_type token = b.arrive();
+        other.wait(std::move(token));
+      });
+    });
+  };
+  expect_sentence(wait_elsewhere(false), misuse::foreign_token, 0, "a barrier takes no other one's token");
+  memory.reset();
+  expect_sentence(wait_elsewhere(true), misuse::foreign_token, 0, "nor after it was used");
+}
+
+/// A view as of some warps.
+struct some_warps : ticking_grid {
+  static constexpr bool whole_block = false;
+  some_warps() : ticking_grid(current()) {}
+  bool valid() const { return true; }
+};
+
+void a_view_comes_before_the_first_phase() {
+  expect_misuse(misuse::lent, "a view after the first phase is refused", [](dropping_barrier& b) {
+    b.sync();
+    (void)b.on(some_warps());
+  });
+  storage memory(2);
+  const std::string words = thrown_by<invalid_argument>([&] {
+    run_blocks<dropping_barrier>(2, memory.dropping_barrier(), [&](dropping_barrier& b, uint32_t block) {
+      if (block == 1) return b.arrive_and_drop();
+      b.sync();
+      (void)b.on(some_warps());
+    });
+  });
+  expect_sentence(words, misuse::lent, 0, "and after a drop, which makes a block join anew");
+}
+
 void who_has_left_stays_away() {
   expect_misuse(misuse::left, "sync() after arrive_and_drop() is refused", [](dropping_barrier& b) {
     b.arrive_and_drop();
@@ -84,6 +126,8 @@ int main(int words, char** word) {
       {"an_arrival_must_be_waited_for", an_arrival_must_be_waited_for},
       {"a_token_is_good_for_one_wait", a_token_is_good_for_one_wait},
       {"a_token_that_was_moved_from_is_spent", a_token_that_was_moved_from_is_spent},
+      {"a_token_belongs_to_its_barrier", a_token_belongs_to_its_barrier},
+      {"a_view_comes_before_the_first_phase", a_view_comes_before_the_first_phase},
       {"who_has_left_stays_away", who_has_left_stays_away},
   };
   return run_checks(checks, words, word);

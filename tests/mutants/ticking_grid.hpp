@@ -37,7 +37,7 @@ class ticking_grid : public host_grid {
     host_grid::pause();
   }
 
- private:
+ protected:
   explicit ticking_grid(const host_grid& grid) : host_grid(grid) {}
 };
 

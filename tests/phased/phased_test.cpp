@@ -127,6 +127,23 @@ TYPED_TEST(HostPhased, RunsEveryVirtualBlockOncePerPhaseAndAfterAllOfThePhaseBef
   }
 }
 
+TYPED_TEST(HostPhased, SaysInTimeThatAPhaseWasLostBeforeItsFirst) {
+  host_phased_storage<TypeParam> storage(2, 2);
+  std::atomic<int> told{0};
+  std::atomic<bool> given_up{false};
+  launch_phased(
+      host_device{}, launch_shape{2, 1},
+      [&](auto& grid) {
+        const bool late = host_grid::current().block() == 1;
+        while (late && !given_up) std::this_thread::yield();
+        const auto status = grid.run_for(timeout(late ? 10'000'000'000 : 1'000'000), 2, [](uint32_t, uint32_t) {});
+        if (!late) given_up = true;
+        if (status == wait_status::timed_out) ++told;
+      },
+      storage);
+  EXPECT_EQ(told, 2) << "who gave up, and who came after";
+}
+
 TYPED_TEST(HostPhased, HoldsForAnyShapeAndAnyLaunchesOnOneStorage) {
   EXPECT_TRUE(rc::check("any virtual blocks, resident blocks, threads and phases", [] {
     const auto capacity = *rc::gen::inRange(1u, 41u);

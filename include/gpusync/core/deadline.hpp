@@ -21,6 +21,11 @@ class timeout {
   GPUSYNC_HD constexpr timeout(Duration<Rep, Period> span)  // NOLINT(google-explicit-constructor): reads as in <chrono>
       : nanoseconds_(span.count() > 0 ? to_nanoseconds<Period>(span.count()) : 0) {}
 
+  /// `count` units of so many nanoseconds each; the longest span if it is longer than that.
+  GPUSYNC_HD static constexpr timeout of(uint64_t count, uint64_t unit) {
+    return timeout(count > longest / unit ? longest : count * unit);
+  }
+
   GPUSYNC_HD constexpr uint64_t nanoseconds() const { return nanoseconds_; }
 
  private:
@@ -69,13 +74,13 @@ GPUSYNC_HD constexpr timeout operator""_ns(unsigned long long n) {
   return timeout(n);
 }
 GPUSYNC_HD constexpr timeout operator""_us(unsigned long long n) {
-  return timeout(n * 1000);
+  return timeout::of(n, 1000);
 }
 GPUSYNC_HD constexpr timeout operator""_ms(unsigned long long n) {
-  return timeout(n * 1000000);
+  return timeout::of(n, 1000000);
 }
 GPUSYNC_HD constexpr timeout operator""_s(unsigned long long n) {
-  return timeout(n * 1000000000);
+  return timeout::of(n, 1000000000);
 }
 }  // namespace literals
 

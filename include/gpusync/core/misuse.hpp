@@ -20,6 +20,7 @@ enum class misuse : uint32_t {
   spent_token,         ///< a token given to wait() twice, or after it was moved from
   lent,                ///< a barrier used beside a view that was made of it
   left,                ///< a call after arrive_and_drop()
+  foreign_token,       ///< a token given to another barrier's wait()
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
 };
 
@@ -43,6 +44,9 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
              "missing. Give each arrival's token to wait() before the next one.";
     case misuse::spent_token:
       return who + " gave a token to wait() that had been waited for, or moved from. A token is good for one wait.";
+    case misuse::foreign_token:
+      return who +
+             " gave wait() a token of another barrier. A token belongs to the barrier whose arrive() has given it.";
     case misuse::lent:
       return who +
              " used a barrier beside a view of some of its warps, or made such a view after its first use. Make the "

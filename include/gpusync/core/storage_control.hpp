@@ -53,6 +53,8 @@ class storage_control {
   virtual void prepare(const handle_header&, const launch_request&) {}
   /// The launch ended before all its blocks did.
   virtual void abandon() {}
+  /// The launch has ended; called for each prepare() where the launch waits for its end.
+  virtual void release() {}
   /// What the last launches have left behind, in words; empty if nothing.
   virtual std::string report() const { return {}; }
   /// The device that it is for.
@@ -96,7 +98,8 @@ class storage_control {
     std::unordered_map<uint64_t, storage_control*> storages;
     uint64_t last = 0;
   };
-  static living& everyone() {
+  /// One for a process, also where its parts are compiled with hidden symbols: numbers must not come twice.
+  __attribute__((visibility("default"))) static living& everyone() {
     static living* const all = new living;  // outlives storages with static lifetime
     return *all;
   }
@@ -134,7 +137,12 @@ class barrier_control : public storage_control {
     throw broken_barrier(report_in_words(*report_));
   }
 
-  void abandon() override { __atomic_store_n(&report_->written, +timeout_report::abandoned, __ATOMIC_RELEASE); }
+  /// What a time-out has left behind stays.
+  void abandon() override {
+    uint32_t nothing = 0;
+    (void)__atomic_compare_exchange_n(&report_->written, &nothing, +timeout_report::abandoned, false, __ATOMIC_RELEASE,
+                                      __ATOMIC_RELAXED);
+  }
   std::string report() const override { return report_in_words(*report_); }
 
  protected:

@@ -95,6 +95,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
         : value_(static_cast<typename Algorithm::token&&>(other.value_)),
           first_(other.first_),
           lost_(other.lost_),
+          of_(other.of_),
           spent_(other.spent_) {
       other.spent_ = true;
     }
@@ -103,11 +104,12 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
    private:
     friend class basic_grid_barrier;
-    GPUSYNC_TEXT explicit arrival_token(typename Algorithm::token&& value)
-        : value_(static_cast<typename Algorithm::token&&>(value)) {}
+    GPUSYNC_TEXT arrival_token(typename Algorithm::token&& value, const uint32_t* of)
+        : value_(static_cast<typename Algorithm::token&&>(value)), of_(of) {}
     typename Algorithm::token value_;
     bool first_ = false;  ///< of the phases since the block joined: the wait looks whether a phase was lost before
     uint32_t lost_ = 0;   ///< what it looks at
+    const uint32_t* of_;  ///< the words of its barrier
     bool spent_ = false;  ///< waited for, or moved from
   };
 
@@ -138,7 +140,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_HD basic_grid_barrier<Algorithm, OtherGrid, Members> on(OtherGrid view) {
     static_assert(OtherGrid::whole_block || !grid::is_whole_grid_only<Algorithm>::value,
                   "this algorithm joins nothing but whole blocks: some of their warps cannot act for them");
-    if (standing_ != standing::fresh) view.fail(given_.roll.report, misuse::lent, 0);
+    if (standing_ != standing::fresh || phase_ != 0) view.fail(given_.roll.report, misuse::lent, 0);
     if (!view.valid()) view.fail(given_.roll.report, misuse::bad_view, view.threads());
     standing_ = standing::lent;
     return {given_, who_, view};
@@ -197,13 +199,13 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       if constexpr (watches_loss) {
         if (found.how == standing::lost) {
           standing_ = standing::lost;
-          arrival_token none(typename Algorithm::token{});
+          arrival_token none(typename Algorithm::token{}, given_.words);
           none.first_ = true;
           return none;
         }
       }
     }
-    arrival_token token(Algorithm::arrive(grid, given_.words, state_));
+    arrival_token token(Algorithm::arrive(grid, given_.words, state_), given_.words);
     token.first_ = first;
     token.lost_ = lost;
     standing_ = standing::waiting;
@@ -420,6 +422,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_HD wait_status wait_split(arrival_token& token, Deadline limit) {
     Grid grid = grid_();
     if (token.spent_) grid.fail(given_.roll.report, misuse::spent_token, 0);
+    if (token.of_ != given_.words) grid.fail(given_.roll.report, misuse::foreign_token, 0);
     token.spent_ = true;
     if constexpr (watches_loss) {
       if (standing_ == standing::lost) return ended(settled<Deadline>(grid, given_, 1), grid);

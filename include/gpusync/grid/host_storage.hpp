@@ -1,6 +1,7 @@
 // The memory behind a grid barrier whose blocks are host threads.
 #pragma once
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -81,12 +82,20 @@ class host_barrier_storage {
     control(uint32_t capacity, timeout_report* report, uint32_t* roster)
         : barrier_control(detail::launch_request::host_launch, capacity, report), roster_(roster) {}
     void prepare(const detail::handle_header& handle, const detail::launch_request&) override {
+      if (running_.exchange(true)) {
+        throw storage_in_use(
+            "This storage is in use by a launch that has not ended: the two would count in the same words. Give each "
+            "launch a storage of its own, or start one after the other.");
+      }
       if (handle.kind != detail::handle_kind::dropping) return;
       std::memset(roster_, 0, dropping_blocks::words(capacity()) * sizeof(uint32_t));
     }
 
+    void release() override { running_ = false; }
+
    private:
     uint32_t* roster_;
+    std::atomic<bool> running_{false};
   };
 
   template <class Members>

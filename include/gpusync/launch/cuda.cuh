@@ -229,10 +229,16 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
 template <class... Parameters, class... Arguments>
 void check_launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
-  static_assert(sizeof...(Parameters) == sizeof...(Arguments), "the kernel takes another number of arguments");
-  const cuda_device_scope scope(device.ordinal());
-  detail::kernel_arguments<void(Parameters...), Arguments...> all(std::forward<Arguments>(arguments)...);
-  detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all.handles());
+  constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
+  constexpr bool convertible = detail::can_pass_all(static_cast<void (*)(Parameters...)>(nullptr),
+                                                    static_cast<std::tuple<Arguments...>*>(nullptr));
+  static_assert(as_many, "the kernel takes another number of arguments");
+  static_assert(convertible, "an argument is not of its parameter's type and cannot be converted to it");
+  if constexpr (as_many && convertible) {
+    const cuda_device_scope scope(device.ordinal());
+    detail::kernel_arguments<void(Parameters...), Arguments...> all(std::forward<Arguments>(arguments)...);
+    detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all.handles());
+  }
 }
 
 /// Waits for `stream`. Throws cuda_failure if a launch has failed, with what the storages of the device have to say of

@@ -75,6 +75,7 @@ class crew {
     started.reserve(count);
     try {
       for (uint64_t i = 0; i < count; ++i) started.emplace_back([this, i, &body] { work(i, body); });
+      began_ = true;
       open(gate::go);
     } catch (const std::system_error& failure) {
       const uint64_t reached = started.size();
@@ -90,6 +91,9 @@ class crew {
     for (std::thread& thread : started) thread.join();
     if (thrown_) std::rethrow_exception(thrown_);
   }
+
+  /// Whether the body has been started anywhere.
+  bool began() const { return began_; }
 
  private:
   enum class gate : int { closed, go, cancelled };
@@ -125,8 +129,54 @@ class crew {
   launch_state launch_;
   std::vector<std::unique_ptr<block_barrier>> barriers_;
   std::atomic<gate> gate_{gate::closed};
+  bool began_ = false;
   std::mutex mutex_;
   std::exception_ptr thrown_;
+};
+
+/// The storages of a launch's handles, from before it starts until it has ended.
+class storages_in_use {
+ public:
+  /// Throws what the storages throw; then none is in use by it.
+  storages_in_use(const detail::handle_list& handles, const detail::launch_request& request) : handles_(handles) {
+    const detail::storage_control::hold storages;
+    handles.check(storages, request);
+    try {
+      handles.for_each(storages, [&](detail::storage_control& storage, detail::handle_header& handle) {
+        storage.prepare(handle, request);
+        ++prepared_;
+      });
+    } catch (...) {
+      for_prepared(storages, [](detail::storage_control& storage) { storage.release(); });
+      throw;
+    }
+  }
+  ~storages_in_use() {
+    try {
+      const detail::storage_control::hold storages;
+      for_prepared(storages, [](detail::storage_control& storage) { storage.release(); });
+    } catch (const error&) {  // a storage that its own kernel has destroyed
+    }
+  }
+  storages_in_use(const storages_in_use&) = delete;
+  storages_in_use& operator=(const storages_in_use&) = delete;
+
+  void abandon() const {
+    const detail::storage_control::hold storages;
+    for_prepared(storages, [](detail::storage_control& storage) { storage.abandon(); });
+  }
+
+ private:
+  template <class Use>
+  void for_prepared(const detail::storage_control::hold& storages, Use&& use) const {
+    uint32_t i = 0;
+    handles_.for_each(storages, [&](detail::storage_control& storage, detail::handle_header&) {
+      if (i++ < prepared_) use(storage);
+    });
+  }
+
+  const detail::handle_list& handles_;
+  uint32_t prepared_ = 0;
 };
 
 }  // namespace host_detail
@@ -166,13 +216,7 @@ void launch(const host_device& device, const launch_shape& shape, Kernel&& kerne
   (detail::add_handle(headers, arguments), ...);
   detail::handle_list handles;
   for (detail::handle_header& header : headers) handles.add(header);
-  {
-    const detail::storage_control::hold storages;
-    handles.check(storages, request);
-    handles.for_each(storages, [&](detail::storage_control& storage, detail::handle_header& handle) {
-      storage.prepare(handle, request);
-    });
-  }
+  host_detail::storages_in_use in_use(handles, request);
   host_detail::crew crew(shape, device.cores());
   try {
     crew.run([&] {
@@ -180,8 +224,7 @@ void launch(const host_device& device, const launch_shape& shape, Kernel&& kerne
       copy(detail::for_a_thread(arguments)...);
     });
   } catch (...) {
-    const detail::storage_control::hold storages;
-    handles.for_each(storages, [](detail::storage_control& storage, detail::handle_header&) { storage.abandon(); });
+    if (crew.began()) in_use.abandon();
     throw;
   }
 }

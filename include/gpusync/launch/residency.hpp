@@ -67,12 +67,14 @@ inline std::vector<std::pair<const char*, uint64_t>> limits_by_resource(const sm
   constexpr uint64_t partitions = 4;
   constexpr uint64_t register_unit = 256;
   constexpr size_t shared_unit = 128;
-  const uint64_t warps = round_up(needs.threads, warp_size) / warp_size;
+  const uint64_t warps = std::max<uint64_t>(1, round_up<uint64_t>(needs.threads, warp_size) / warp_size);
   const uint64_t registers_per_warp =
       round_up(static_cast<uint64_t>(std::max(needs.registers_per_thread, 1)) * warp_size, register_unit);
   const uint64_t warps_by_registers =
       static_cast<uint64_t>(sm.registers) / partitions / registers_per_warp * partitions;
-  const size_t shared = round_up(needs.shared_bytes + sm.reserved_shared_bytes_per_block, shared_unit);
+  const size_t asked = needs.shared_bytes + sm.reserved_shared_bytes_per_block;
+  const size_t shared =
+      asked < needs.shared_bytes || asked > SIZE_MAX - shared_unit ? SIZE_MAX : round_up(asked, shared_unit);
   return {{"threads per SM", static_cast<uint64_t>(sm.threads) / (warps * warp_size)},
           {"registers", warps_by_registers / warps},
           {"shared memory", shared == 0 ? UINT64_MAX : sm.shared_bytes / shared},

@@ -64,7 +64,7 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
   GPUSYNC_TEMPLATE_TEXT
   template <class Body>
   GPUSYNC_HD void run(uint32_t phases, Body&& body) {
-    (void)run_phases(
+    (void)run_phases<false>(
         phases, [this] { return met(); }, body);
   }
 
@@ -74,7 +74,7 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
   GPUSYNC_TEMPLATE_TEXT
   template <class Body>
   GPUSYNC_HD wait_status run_for(timeout span, uint32_t phases, Body&& body) {
-    return run_phases(
+    return run_phases<true>(
                phases, [this, span] { return met(span); }, body)
                ? wait_status::completed
                : wait_status::timed_out;
@@ -120,9 +120,16 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
   }
 
   GPUSYNC_TEMPLATE_TEXT
-  template <class Meet, class Body>
+  template <bool Bounded, class Meet, class Body>
   GPUSYNC_HD bool run_phases(uint32_t phases, const Meet& meet, Body& body) {
-    if (phase_ == 0) barrier_.enter();
+    if (phase_ == 0) {
+      // Before the loop. Which kind of waits will follow says what becomes of a phase that was lost before.
+      if constexpr (Bounded) {
+        if (barrier_.try_enter() == wait_status::timed_out) return false;
+      } else {
+        barrier_.enter();
+      }
+    }
     GPUSYNC_NOT_UNROLLED
     for (; phases != 0; --phases) {
       const uint32_t phase = phase_;
