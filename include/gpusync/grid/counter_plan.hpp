@@ -13,8 +13,8 @@ struct counter_plan {
   uint16_t second_warp;   ///< 1: the second warp arrives while the first polls, and both drain (for one block per SM)
   uint32_t first_poll;    ///< cycles from the arrival to the first poll, for polls delay the arrivals
 
-  /// The same for a kernel that is a node of a graph: there the fences with which a second warp drains cost 0.17 us a
-  /// phase on an H200, where in a stream they save 0.02 (docs/decisions.md).
+  /// The same for a kernel that is a node of a graph: there the fences with which a second warp drains cost some
+  /// 0.12 us a phase on an H200, where in a stream they gain (docs/decisions.md).
   GPUSYNC_HD constexpr counter_plan in_graph() const {
     if (second_warp == 0) return *this;
     return {sub_counters, copies, sides, 0, first_poll < 100 ? first_poll : 100};
