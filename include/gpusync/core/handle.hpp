@@ -24,7 +24,8 @@ class passed_by_reference {
   GPUSYNC_HD passed_by_reference(const passed_by_reference&) {
     static_assert(always_false<Handle>,
                   "a handle is passed by reference, for a copy would not know how far its block has come: write "
-                  "`gpusync::grid_barrier& barrier` (or `auto&`) in the parameter list, [&] in a lambda");
+                  "gpusync::grid_barrier& barrier (or auto&) in the parameter list of what a kernel calls, [&] in a "
+                  "lambda within the kernel; to a launch give storage.barrier() itself");
   }
   GPUSYNC_HD passed_by_reference& operator=(const passed_by_reference&) {
     static_assert(always_false<Handle>, "a handle cannot be assigned: keep a reference to it, or a pointer");
