@@ -101,6 +101,21 @@ void a_view_comes_before_the_first_phase() {
   expect_sentence(words, misuse::lent, 0, "and after a drop, which makes a block join anew");
 }
 
+void a_handle_is_for_one_thread() {
+  storage memory(1);
+  dropping_barrier shared = memory.dropping_barrier();
+  const auto used = [&](void (*call)(dropping_barrier&)) {
+    const std::string words = thrown_by<invalid_argument>(
+        [&] { run_blocks<dropping_barrier>(1, shared, [&](dropping_barrier&, uint32_t) { call(shared); }); });
+    expect_sentence(words, misuse::shared_handle, 0, "the handle that the launch was given is no thread's");
+    memory.reset();
+  };
+  used([](dropping_barrier& b) { b.sync(); });
+  used([](dropping_barrier& b) { b.enter(); });
+  used([](dropping_barrier& b) { [[maybe_unused]] const token_type token = b.arrive(); });
+  used([](dropping_barrier& b) { (void)b.on(some_warps()); });
+}
+
 void who_has_left_stays_away() {
   expect_misuse(misuse::left, "sync() after arrive_and_drop() is refused", [](dropping_barrier& b) {
     b.arrive_and_drop();
@@ -128,6 +143,7 @@ int main(int words, char** word) {
       {"a_token_that_was_moved_from_is_spent", a_token_that_was_moved_from_is_spent},
       {"a_token_belongs_to_its_barrier", a_token_belongs_to_its_barrier},
       {"a_view_comes_before_the_first_phase", a_view_comes_before_the_first_phase},
+      {"a_handle_is_for_one_thread", a_handle_is_for_one_thread},
       {"who_has_left_stays_away", who_has_left_stays_away},
   };
   return run_checks(checks, words, word);

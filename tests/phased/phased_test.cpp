@@ -1,4 +1,5 @@
 // What phased grids promise under every schedule, on host threads: the text that also runs on GPUs.
+#include <atomic>
 #include <chrono>
 #include <thread>
 
@@ -132,8 +133,8 @@ TYPED_TEST(HostPhased, SaysInTimeThatAPhaseWasLostBeforeItsFirst) {
   std::atomic<int> told{0};
   std::atomic<bool> given_up{false};
   launch_phased(
-      host_device{}, launch_shape{2, 1},
-      [&](auto& grid) {
+      host_device{}, {2u, 1u, 0, 2u},
+      [&](typename host_phased_storage<TypeParam>::grid_type grid) {
         const bool late = host_grid::current().block() == 1;
         while (late && !given_up) std::this_thread::yield();
         const auto status = grid.run_for(timeout(late ? 10'000'000'000 : 1'000'000), 2, [](uint32_t, uint32_t) {});

@@ -81,6 +81,7 @@ class host_grid {
   static constexpr uint32_t warp_size = 1;
   static constexpr bool whole_block = true;
   static constexpr bool may_lose_phases = true;
+  static constexpr bool handle_per_thread = true;
 
   /// The grid of the calling thread. Precondition: called within a kernel that gpusync::launch started.
   static host_grid current() { return host_grid(host_detail::this_place); }

@@ -21,6 +21,7 @@ enum class misuse : uint32_t {
   lent,                ///< a barrier used beside a view that was made of it
   left,                ///< a call after arrive_and_drop()
   foreign_token,       ///< a token given to another barrier's wait()
+  shared_handle,       ///< on host threads: the handle that was made for the launch, in the hands of its threads
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
 };
 
@@ -47,6 +48,11 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::foreign_token:
       return who +
              " gave wait() a token of another barrier. A token belongs to the barrier whose arrive() has given it.";
+    case misuse::shared_handle:
+      return who +
+             " used a barrier that all threads share. Give storage.barrier() to launch() as an argument, and take it "
+             "as "
+             "a parameter of the kernel: then each thread has its own.";
     case misuse::lent:
       return who +
              " used a barrier beside a view of some of its warps, or made such a view after its first use. Make the "

@@ -44,6 +44,17 @@ struct barrier_argument {
   roll_call roll;
 };
 
+/// Whether a launch makes a handle for each thread, as those on host threads do: then the one that it was given is for
+/// no thread, and all would share it.
+template <class Grid, class = void>
+struct has_handle_per_thread {
+  static constexpr bool value = false;
+};
+template <class Grid>
+struct has_handle_per_thread<Grid, decltype(void(Grid::handle_per_thread))> {
+  static constexpr bool value = Grid::handle_per_thread;
+};
+
 /// Where a barrier's grid comes from: a block finds its own when it asks; a view of some of its warps is kept.
 template <class Grid, bool WholeBlock = Grid::whole_block>
 class grid_source {
@@ -114,7 +125,9 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   };
 
   /// Use the storage's barrier() instead.
-  GPUSYNC_HD explicit basic_grid_barrier(const argument& given, Members who = Members()) : given_(given), who_(who) {}
+  GPUSYNC_HD explicit basic_grid_barrier(const argument& given, Members who = Members()) : given_(given), who_(who) {
+    if constexpr (detail::has_handle_per_thread<Grid>::value) standing_ = standing::original;
+  }
   /// A view of some warps: use on().
   GPUSYNC_HD basic_grid_barrier(const argument& given, Members who, Grid view)
       : given_(given), who_(who), grid_(view) {}
@@ -140,6 +153,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_HD basic_grid_barrier<Algorithm, OtherGrid, Members> on(OtherGrid view) {
     static_assert(OtherGrid::whole_block || !grid::is_whole_grid_only<Algorithm>::value,
                   "this algorithm joins nothing but whole blocks: some of their warps cannot act for them");
+    if (standing_ == standing::original) refuse(view, given_.roll.report, standing_, 0);
     if (standing_ != standing::fresh || phase_ != 0) view.fail(given_.roll.report, misuse::lent, 0);
     if (!view.valid()) view.fail(given_.roll.report, misuse::bad_view, view.threads());
     standing_ = standing::lent;
@@ -257,12 +271,13 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
  private:
   /// How this handle stands to its barrier. One word, for a kernel's compiler does not know what it is at first.
   enum class standing : uint32_t {
-    joined,   ///< state_ is known, and the block may arrive
-    fresh,    ///< not yet used in this launch, or the members have changed
-    waiting,  ///< the block has arrived and not yet waited
-    lost,     ///< a phase has been given up
-    lent,     ///< a view of some warps is used instead
-    left,     ///< the block has dropped out
+    joined,    ///< state_ is known, and the block may arrive
+    fresh,     ///< not yet used in this launch, or the members have changed
+    waiting,   ///< the block has arrived and not yet waited
+    lost,      ///< a phase has been given up
+    lent,      ///< a view of some warps is used instead
+    left,      ///< the block has dropped out
+    original,  ///< given to a launch, which makes one of it for each thread
   };
 
   static constexpr bool watches_loss = Algorithm::bounded && Grid::may_lose_phases;
@@ -325,14 +340,16 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// Out of line: a kernel has many such calls, and of what it can tell apart here its compiler would make a jump
   /// table, for each phase to pass through.
   GPUSYNC_TEMPLATE_TEXT
-  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(Grid grid, timeout_report* report, standing how,
+  template <class AnyGrid>
+  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(AnyGrid grid, timeout_report* report, standing how,
                                                           uint32_t members) {
     grid.fail(report,
-              how == standing::waiting ? misuse::unfinished_arrival
-              : how == standing::lost  ? misuse::lost_phase
-              : how == standing::lent  ? misuse::lent
-              : how == standing::left  ? misuse::left
-                                       : misuse::outsider,
+              how == standing::waiting    ? misuse::unfinished_arrival
+              : how == standing::lost     ? misuse::lost_phase
+              : how == standing::lent     ? misuse::lent
+              : how == standing::left     ? misuse::left
+              : how == standing::original ? misuse::shared_handle
+                                          : misuse::outsider,
               members);
   }
 
