@@ -83,7 +83,6 @@ class model_grid {
     return pointer;
   }
   uint32_t pinned(uint32_t value) const { return value; }
-  void in_turn() const {}
   void delay(uint32_t) const {}
   [[noreturn]] void fail(timeout_report*, misuse, uint32_t) const { std::abort(); }
   template <uint32_t Count>

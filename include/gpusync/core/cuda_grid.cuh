@@ -86,9 +86,6 @@ struct cuda_grid {
     return value;
   }
 
-  /// What is read from memory before and behind it is not read at once, which would take more registers.
-  __device__ __forceinline__ void in_turn() const { asm volatile("" ::: "memory"); }
-
   /// Lets `cycles` of the multiprocessor's clock pass.
   __device__ __forceinline__ void delay(uint32_t cycles) const {
     if (cycles == 0) return;

@@ -104,7 +104,6 @@ class host_grid {
   uint32_t processor() const { return place_->block; }
   uint32_t* rarely_used(uint32_t* pointer) const { return pointer; }
   uint32_t pinned(uint32_t value) const { return value; }
-  void in_turn() const {}
   /// For multiprocessors, whose polls cost others time; nothing here.
   void delay(uint32_t) const {}
 

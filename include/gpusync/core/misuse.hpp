@@ -51,8 +51,7 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::shared_handle:
       return who +
              " used a barrier that all threads share. Give storage.barrier() to launch() as an argument, and take it "
-             "as "
-             "a parameter of the kernel: then each thread has its own.";
+             "as a parameter of the kernel: then each thread has its own.";
     case misuse::lent:
       return who +
              " used a barrier beside a view of some of its warps, or made such a view after its first use. Make the "

@@ -20,8 +20,8 @@ struct timeout_report {
 
   static constexpr uint32_t timed_out = 1;  ///< for `written`
   static constexpr uint32_t abandoned = 2;  ///< for `written`
-  static constexpr uint32_t started =
-      1u << 31;  ///< in an entry of the list, beside the block: it has come to its kernel
+  /// In an entry of the list, beside the block: it has come to its kernel.
+  static constexpr uint32_t started = 1u << 31;
 
   GPUSYNC_HD uint32_t* missing() { return reinterpret_cast<uint32_t*>(this + 1); }
   GPUSYNC_HD const uint32_t* missing() const { return reinterpret_cast<const uint32_t*>(this + 1); }

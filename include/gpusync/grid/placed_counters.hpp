@@ -138,8 +138,8 @@ struct placed_counters {
   }
 
   /// place(), look() and arrive_fused() in one. With one counter the add itself comes back with the phase, and what it
-  /// does not need is found while it is under way. `lost`: what
-  /// is looked up in `roll` when the add is under way.
+  /// does not need is found while it is under way. `lost`: what `roll` then knows of a lost phase
+  /// (roll_call::lost_to_block).
   GPUSYNC_TEMPLATE_TEXT
   template <bool Foremost, class Grid>
   GPUSYNC_HD static token arrive_first(Grid grid, const places& at, membership who, state& own, const roll_call& roll,

@@ -120,6 +120,19 @@ constexpr bool can_pass_all(void (*)(Parameters...), std::tuple<Arguments...>*) 
   }
 }
 
+/// What a kernel is launched with. To ask whether it fits says in a sentence if it does not.
+template <class Kernel, class Arguments>
+struct argument_list;
+template <class... Parameters, class... Arguments>
+struct argument_list<void(Parameters...), std::tuple<Arguments...>> {
+  static constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
+  static constexpr bool convertible =
+      can_pass_all(static_cast<void (*)(Parameters...)>(nullptr), static_cast<std::tuple<Arguments...>*>(nullptr));
+  static_assert(as_many, "the kernel takes another number of arguments");
+  static_assert(convertible, "an argument is not of its parameter's type and cannot be converted to it");
+  static constexpr bool fits = as_many && convertible;
+};
+
 /// All that a launch does but to start the kernel: checks the shape, the arguments' storages and that all blocks run at
 /// once, queues what the storages need, and completes the handles. Throws as launch() does.
 inline void admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
@@ -195,12 +208,7 @@ residency max_co_resident(const cuda_device& device, const Function&, const laun
 template <class... Parameters, class... Arguments>
 void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, void (*kernel)(Parameters...),
             Arguments&&... arguments) {
-  constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
-  constexpr bool convertible = detail::can_pass_all(static_cast<void (*)(Parameters...)>(nullptr),
-                                                    static_cast<std::tuple<Arguments...>*>(nullptr));
-  static_assert(as_many, "the kernel takes another number of arguments");
-  static_assert(convertible, "an argument is not of its parameter's type and cannot be converted to it");
-  if constexpr (as_many && convertible) {
+  if constexpr (detail::argument_list<void(Parameters...), std::tuple<Arguments...>>::fits) {
     detail::launch_function(device, stream, shape, kernel, std::forward<Arguments>(arguments)...);
   }
 }
@@ -229,12 +237,7 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
 template <class... Parameters, class... Arguments>
 void check_launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
-  constexpr bool as_many = sizeof...(Parameters) == sizeof...(Arguments);
-  constexpr bool convertible = detail::can_pass_all(static_cast<void (*)(Parameters...)>(nullptr),
-                                                    static_cast<std::tuple<Arguments...>*>(nullptr));
-  static_assert(as_many, "the kernel takes another number of arguments");
-  static_assert(convertible, "an argument is not of its parameter's type and cannot be converted to it");
-  if constexpr (as_many && convertible) {
+  if constexpr (detail::argument_list<void(Parameters...), std::tuple<Arguments...>>::fits) {
     const cuda_device_scope scope(device.ordinal());
     detail::kernel_arguments<void(Parameters...), Arguments...> all(std::forward<Arguments>(arguments)...);
     detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all.handles());
