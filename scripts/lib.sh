@@ -17,6 +17,13 @@ die() {
   exit 1
 }
 
+# help_from_head SCRIPT [ARGUMENT…] prints the comment at the head of a script and ends, if --help is asked for.
+help_from_head() {
+  if [[ ${2-} != --help && ${2-} != -h ]]; then return 0; fi
+  sed -n -e '2,${/^#/!q' -e '/^# shellcheck/d' -e 's/^# \{0,1\}//p' -e '}' "$1"
+  exit 0
+}
+
 # What the tool is built from, and what the tests need besides.
 # shellcheck disable=SC2034  # used by those who source this
 tool_packages=(g++ cmake ninja-build git libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libjs-chart.js
@@ -115,14 +122,30 @@ configure() {
   rm -f "$log"
 }
 
-# compile PRESET [TARGET…] builds, quietly unless it fails.
+# Says how far a build has come, a line for each fifth of it; on a terminal, one line that changes.
+show_progress() {
+  local line part=0
+  while IFS= read -r line; do
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\  ]] || continue
+    local done_=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+    if [[ -t 2 ]]; then
+      printf '\r  %d of %d' "$done_" "$all" >&2
+      ((done_ < all)) || printf '\n' >&2
+    elif ((5 * done_ / all > part)); then
+      part=$((5 * done_ / all))
+      say "  $done_ of $all"
+    fi
+  done
+}
+
+# compile PRESET [TARGET…] builds, and says no more than how far it is unless it fails.
 compile() {
   local preset=$1 log
   shift
   log=$(mktemp)
   local targets=()
   (($# == 0)) || targets=(--target "$@")
-  if ! "${launcher[@]}" cmake --build --preset "$preset" "${targets[@]}" >"$log" 2>&1; then
+  if ! "${launcher[@]}" cmake --build --preset "$preset" "${targets[@]}" 2>&1 | tee "$log" | show_progress; then
     grep -v '^\[[0-9]*/[0-9]*\] ' "$log" | tail -n 100 >&2
     rm -f "$log"
     return 1

@@ -6,7 +6,7 @@
 namespace gpusync {
 
 /// What became of a wait that could have been cut short.
-enum class wait_status { completed, timed_out };
+enum class [[nodiscard]] wait_status{completed, timed_out};
 
 /// A time span in nanoseconds that device code can take. Built from any duration that looks like std::chrono's
 /// (std::chrono on the host, cuda::std::chrono in a kernel) or from the literals below; negative spans count as 0.

@@ -13,7 +13,8 @@ struct missing_block {
   uint32_t block;  ///< its rank in the grid
   uint32_t phase;  ///< the barrier call that was waited in, counted from 0 at the start of the launch
   /// Whether it has been seen in this launch: it has passed a phase, or has called enter(). A block that has not may be
-  /// late, may have been waiting for a place on the device, or may never have been started.
+  /// late, may have been waiting for a place on the device, or may never have been started. (One that called enter() in
+  /// an earlier launch, in which no phase was passed since, is taken for seen too.)
   bool started = false;
 
   /// Whether both name the same block and phase.

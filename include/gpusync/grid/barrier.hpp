@@ -163,7 +163,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// Does now what the block's first arrival would do, finds the block's part in the barrier and the phase that it is
   /// in, and says that the block is here: a report of a time-out in the first phase tells it from one that was never
   /// seen. Need not be called. Before a loop of phases it keeps this out of the loop's code, which is worth a few
-  /// registers and instructions; it takes some 0.3 us longer than to leave it to the first arrival. Not between
+  /// registers and instructions, and costs a round trip to memory that the first arrival would hide. Not between
   /// arrive() and wait(). After a phase was given up it ends the launch, as a wait without a deadline does.
   GPUSYNC_TEXT void enter() {
     if (standing_ == standing::joined) return;

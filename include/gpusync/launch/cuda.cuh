@@ -19,6 +19,8 @@ namespace detail {
 /// What a kernel that is a function object runs as.
 template <class Function, class... Arguments>
 __global__ void run_function_object(Function function, Arguments... arguments) {
+  static_assert(std::is_invocable_v<Function&, Arguments&...>,
+                "the function object cannot be called on the device with these arguments, of which it gets references");
   function(arguments...);
 }
 
@@ -232,8 +234,8 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
 ///
 /// What such a launch still lacks: by `<<<>>>` the promise that all blocks run at once, which only a cooperative launch
 /// has (other kernels may take their places); and the plan of the default barrier for the very grid: its blocks make
-/// the plan fit that suits as many blocks as the storage serves, of 256 threads, and take some 0.3 us longer to their
-/// first phase.
+/// the plan fit that suits as many blocks as the storage serves, of 256 threads, and take longer to their first
+/// phase.
 template <class... Parameters, class... Arguments>
 void check_launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {

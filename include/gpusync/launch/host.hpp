@@ -13,6 +13,7 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include <gpusync/core/host_grid.hpp>
@@ -209,6 +210,9 @@ inline void require_co_resident(const host_device& device, const launch_shape& s
 /// and barriers among the arguments must be reset before their next launch.
 template <class Kernel, class... Arguments>
 void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
+  static_assert(std::is_invocable_v<std::decay_t<Kernel>&, Arguments...>,
+                "the kernel cannot be called with these arguments: another number of them, or one that is not of its "
+                "parameter's type");
   require_co_resident(device, shape);
   const detail::launch_request request{shape.blocks.count(), shape.threads.count(),
                                        detail::launch_request::host_launch};
