@@ -12,8 +12,8 @@ struct planned_counters : gpusync::grid::placed_counters<Order> {
   using base = gpusync::grid::placed_counters<Order>;
   static typename base::places places_in(uint32_t* words) {
     typename base::places made = base::places_in(words);
-    const uint16_t sides = Copies == 1 ? 2 : 1;
-    made.plan = gpusync::grid::packed_plan::of({SubCounters, Copies, sides, 0, 0});
+    const uint16_t partitions = Copies == 1 ? 2 : 1;
+    made.plan = gpusync::grid::packed_plan::of({SubCounters, Copies, partitions, 0, 0});
     if (Fitted) made.plan.bits |= gpusync::grid::packed_plan::fitted;
     return made;
   }

@@ -78,7 +78,7 @@ exploration explore(shape form, const program& what) {
       if (launches.size() > 1) active.end_launch();
     }
   });
-  // Between the algorithm's own words and the roster stands the roll call, which only waits with a deadline read.
+  // Between the algorithm's own words and the roster stands the arrival log, which only waits with a deadline read.
   const auto layout = gpusync::grid::layout::of(Algorithm::words(form.blocks), form.blocks);
   search.ignore_stores(storage.state() + layout.claimed, storage.state() + layout.roster);
   search.name_words(storage.state());

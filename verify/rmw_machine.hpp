@@ -154,7 +154,7 @@ struct model_machine : rmw::single_lane {
   }
 
   [[noreturn]] void refuse(uint32_t, uint32_t) const { std::abort(); }
-  [[noreturn]] void worn_out(uint64_t) const { std::abort(); }
+  [[noreturn]] void rounds_exhausted(uint64_t) const { std::abort(); }
 
   template <class Participant>
   void milestone(uint32_t pass, const Participant& participant) const {

@@ -118,23 +118,23 @@ struct noted_agreement : Object {
 /// The wait-free object as one step: what it has been shown to be elsewhere (verify.rmw).
 template <uint32_t N, memory_order Order = memory_order::acq_rel>
 struct agreement_at_once {
-  using roll = rmw::roll_of_the_lost<N>;
+  using log = rmw::roll_of_the_lost<N>;
   using verdict = rmw::phase_verdict<N>;
-  static_assert(sizeof(roll) == 8 && sizeof(verdict) == 8, "both fit a word");
+  static_assert(sizeof(log) == 8 && sizeof(verdict) == 8, "both fit a word");
   static constexpr uint32_t words = 1;
   static constexpr size_t bytes = 8;
   static constexpr uint64_t max_steps = 1;
 
   struct participant {
     uint64_t* word;
-    roll apply(const verdict& operation) const {
+    log apply(const verdict& operation) const {
       note_proposal<N>(operation);
       forget_how_it_came_here();
       const uint64_t before = explorer::active().modify(
           Order, word, 8,
-          [](uint64_t was, uint64_t what, uint64_t) { return bits_of(from<verdict>(what)(from<roll>(was))); },
+          [](uint64_t was, uint64_t what, uint64_t) { return bits_of(from<verdict>(what)(from<log>(was))); },
           bits_of(operation), 0);
-      return from<roll>(before);
+      return from<log>(before);
     }
   };
 

@@ -69,7 +69,7 @@ figures interval(std::vector<double> values) {
 
 class bench {
  public:
-  bench() : sides_{before(), after()} {
+  bench() : partitions_{before(), after()} {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "stream");
     check(cudaEventCreate(&begin_), "event");
     check(cudaEventCreate(&end_), "event");
@@ -86,17 +86,17 @@ class bench {
     unsigned wrong = 0;
     for (int placement = 0; placement < placements; ++placement) {
       // Which of the two gets its places first alternates, for the lines taken first are the better ones.
-      for (int i : {placement % 2, 1 - placement % 2}) sides_[i]->make(blocks, threads);
-      for (auto& one : sides_) (void)time(*one, what, 500);
+      for (int i : {placement % 2, 1 - placement % 2}) partitions_[i]->make(blocks, threads);
+      for (auto& one : partitions_) (void)time(*one, what, 500);
       for (int round = 0; round < rounds; ++round) {
         double now[2];
         for (int i : {round % 2, 1 - round % 2}) {
-          now[i] = (time(*sides_[i], what, 2500) - time(*sides_[i], what, 500)) / 2000 * 1e3;
+          now[i] = (time(*partitions_[i], what, 2500) - time(*partitions_[i], what, 500)) / 2000 * 1e3;
           cost[i].push_back(now[i]);
         }
         ratio.push_back(now[1] / now[0]);
       }
-      for (auto& one : sides_) wrong += one->wrong();
+      for (auto& one : partitions_) wrong += one->wrong();
     }
     const figures a = of(cost[0]), b = of(cost[1]), r = interval(ratio);
     std::printf(
@@ -108,7 +108,7 @@ class bench {
 
   /// A launch with k barriers: as nodes of a graph, and queued on a stream.
   void launches(int blocks, int threads) {
-    for (auto& one : sides_) one->make(blocks, threads);
+    for (auto& one : partitions_) one->make(blocks, threads);
     const auto cooperative = [&](const void* kernel, void** arguments) {
       check(cudaLaunchCooperativeKernel(kernel, blocks, threads, arguments, 0, stream_), "cooperative");
     };
@@ -126,8 +126,8 @@ class bench {
              void* arguments[] = {&counter_, &count};
              cooperative(reinterpret_cast<const void*>(plain_barriers), arguments);
            }},
-          {"before", [&] { sides_[0]->start(stream_, k); }},
-          {"after", [&] { sides_[1]->start(stream_, k); }},
+          {"before", [&] { partitions_[0]->start(stream_, k); }},
+          {"after", [&] { partitions_[1]->start(stream_, k); }},
       };
       for (const bool graphs : {true, false}) {
         std::vector<std::vector<double>> cost(all.size());
@@ -160,7 +160,7 @@ class bench {
 
   /// What the host spends on a launch: of a kernel that does nothing, so that the device keeps up.
   void host_time(int blocks, int threads) {
-    for (auto& one : sides_) one->make(blocks, threads);
+    for (auto& one : partitions_) one->make(blocks, threads);
     const std::vector<std::pair<const char*, std::function<void()>>> all{
         {"cudaLaunchCooperativeKernel",
          [&] {
@@ -170,9 +170,9 @@ class bench {
                                              stream_),
                  "cooperative");
          }},
-        {"of the same kernel", [&] { sides_[1]->start_plainly(stream_); }},
-        {"gpusync::launch before", [&] { sides_[0]->start(stream_, 0); }},
-        {"gpusync::launch after", [&] { sides_[1]->start(stream_, 0); }},
+        {"of the same kernel", [&] { partitions_[1]->start_plainly(stream_); }},
+        {"gpusync::launch before", [&] { partitions_[0]->start(stream_, 0); }},
+        {"gpusync::launch after", [&] { partitions_[1]->start(stream_, 0); }},
     };
     std::vector<std::vector<double>> cost(all.size());
     std::vector<double> more, more_of_the_same;
@@ -231,7 +231,7 @@ class bench {
     return host_us() - begin;
   }
 
-  std::unique_ptr<side> sides_[2];
+  std::unique_ptr<side> partitions_[2];
   cudaStream_t stream_ = nullptr;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
   unsigned* counter_ = nullptr;

@@ -63,7 +63,7 @@ GPUSYNC_HD inline void relax(const plate& of, int step, rows some, int thread, i
 /// What is left of a step in which members were lost: their rows. They are shared out among those that are left, row
 /// by row, and computed from the older copy, which nobody has changed. If others were lost while these were redone
 /// (`again`), who had what is too long a story: then the whole step is.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <class Barrier>
 GPUSYNC_HD void redo_lost_rows(const Barrier& barrier, const plate& of, int step, bool again, note* notes, int thread,
                                int threads) {
@@ -80,7 +80,7 @@ GPUSYNC_HD void redo_lost_rows(const Barrier& barrier, const plate& of, int step
 }
 
 /// The kernel. `notes`: for each block as many as there are blocks. Nap: how a block sleeps.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <class Grid, class Barrier, class Nap>
 GPUSYNC_HD void relax_with_losses(Barrier& barrier, plate of, int steps, gpusync::timeout patience, const plan* plans,
                                   note* notes, Nap nap) {

@@ -25,8 +25,8 @@ std::string bounds_of(const axis& a) {
 std::string axes_of(const experiment& one) {
   std::string lines;
   for (const axis& a : one.axes()) {
-    const std::string unasked = a.unasked.empty() ? "" : "; default: " + a.unasked;
-    lines += fmt::format("  -a {}=…  {} ({}{})\n", a.name, a.meaning, bounds_of(a), unasked);
+    const std::string default_text = a.default_text.empty() ? "" : "; default: " + a.default_text;
+    lines += fmt::format("  -a {}=…  {} ({}{})\n", a.name, a.meaning, bounds_of(a), default_text);
   }
   return lines;
 }
@@ -35,7 +35,7 @@ json to_json(const experiment& one) {
   json axes = json::array();
   for (const axis& a : one.axes()) {
     json entry = {{"name", a.name}, {"meaning", a.meaning}, {"least", a.least}, {"most", a.most}};
-    entry["default"] = a.unasked.empty() ? json() : json(a.unasked);
+    entry["default"] = a.default_text.empty() ? json() : json(a.default_text);
     if (a.words) entry["least"] = entry["most"] = nullptr;
     axes.push_back(std::move(entry));
   }

@@ -63,9 +63,10 @@ double step_time(step_workload& workload, const grid::counter_plan& plan, step_s
 constexpr double worth_a_warning = 1.03;
 
 std::string in_words(const grid::counter_plan& plan) {
-  return fmt::format("{} sub-counter{} x {} cop{}, {} side{}, {} warp, first poll after {} cycles", plan.sub_counters,
-                     plan.sub_counters == 1 ? "" : "s", plan.copies, plan.copies == 1 ? "y" : "ies", plan.sides,
-                     plan.sides == 1 ? "" : "s", plan.second_warp ? "second" : "first", plan.first_poll);
+  return fmt::format("{} sub-counter{} x {} cop{}, {} partition{}, {} warp, first poll after {} cycles",
+                     plan.sub_counters, plan.sub_counters == 1 ? "" : "s", plan.copies, plan.copies == 1 ? "y" : "ies",
+                     plan.partitions, plan.partitions == 1 ? "" : "s", plan.second_warp ? "second" : "first",
+                     plan.poll_backoff);
 }
 
 /// The winner beside every other barrier, interleaved.
@@ -133,15 +134,15 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
   output_file file(options.output.value_or("-"));
   const auto workload = open_workload("average", device);
   const grid_facts facts = workload->facts();
-  say(console, facts.l2_sides
-                   ? fmt::format("{}: {} SMs, an L2 cache of two sides (atomics {:.0f} and {:.0f} cycles away)",
-                                 device.name, facts.processors, facts.near_cycles, facts.far_cycles)
-                   : fmt::format("{}: {} SMs, no sides of the L2 cache found", device.name, facts.processors));
+  say(console, facts.l2_partitions
+                   ? fmt::format("{}: {} SMs, an L2 cache of two partitions (atomics {:.0f} and {:.0f} cycles away)",
+                                 device.name, facts.sms, facts.near_cycles, facts.far_cycles)
+                   : fmt::format("{}: {} SMs, no partitions of the L2 cache found", device.name, facts.sms));
 
   barrier_tuning tuning;
   tuning.device = device.name;
   std::string evidence;
-  const std::vector<tuning_class> classes = tuning_classes(facts.processors, facts.threads_per_processor);
+  const std::vector<tuning_class> classes = tuning_classes(facts.sms, facts.threads_per_sm);
   experiment_request request;
   request.device = device;
   request.quick = true;
@@ -161,7 +162,7 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
       {
         progress_display progress(console, "tune");
         const std::vector<planned> found =
-            search_plan(one.shape, facts.processors, facts.l2_sides, cost, [&](size_t done, size_t all) {
+            search_plan(one.shape, facts.sms, facts.l2_partitions, cost, [&](size_t done, size_t all) {
               const double part = static_cast<double>(done) / static_cast<double>(all);
               progress.update((static_cast<double>(i) + part) / static_cast<double>(classes.size()), what);
             });

@@ -11,10 +11,10 @@ namespace gpusync::tool {
 /// One axis: numbers within bounds, or words.
 struct axis {
   std::string name;
-  std::string meaning;          ///< one line for `gpusync list` and error messages
-  int64_t least = 1, most = 1;  ///< bounds of a numeric axis, inclusive
-  bool words = false;           ///< values are words, whose validity depends on the device
-  std::string unasked = {};     ///< what is taken if the user names no value, for `gpusync run EXPERIMENT --help`
+  std::string meaning;            ///< one line for `gpusync list` and error messages
+  int64_t least = 1, most = 1;    ///< bounds of a numeric axis, inclusive
+  bool words = false;             ///< values are words, whose validity depends on the device
+  std::string default_text = {};  ///< what is taken if the user names no value, for `gpusync run EXPERIMENT --help`
 };
 
 /// Values that the user chose, by axis name. An axis that is absent takes the experiment's defaults.

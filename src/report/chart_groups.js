@@ -15,7 +15,7 @@ const isContender = (row) =>
 
 /** What people compare a barrier with, and this library's own. */
 const familiarMethods = ["graph", "cg", "placed-counters-acquire-release"];
-const mostAtFirst = 12;  // lines that a chart shows unasked; of more, those of the main methods
+const mostAtFirst = 12;  // lines that a chart shows default_text; of more, those of the main methods
 
 /** What a chart of this row has on its x axis; nothing for a row without such an axis, or one drawn from others. */
 const xAxisOf = (row) =>
@@ -60,7 +60,7 @@ function mainMethods(rows) {
   return [...new Set(main)].filter((method) => all.has(method));
 }
 
-/** The methods of a chart in the order in which they get their colours, and those that it shows unasked. */
+/** The methods of a chart in the order in which they get their colours, and those that it shows default_text. */
 function rankMethods({comparison, entries: ours, printed = []}, main) {
   const entries = [...printed, ...ours];
   const all = [...new Set(entries.map(({row}) => methodOf(row)))];

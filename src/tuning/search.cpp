@@ -22,17 +22,17 @@ double plan_cost::score() const {
   return std::sqrt(idle * stores);
 }
 
-std::vector<grid::counter_plan> coarse_plans(const step_shape& shape, uint32_t sm_count, bool has_sides) {
+std::vector<grid::counter_plan> coarse_plans(const step_shape& shape, uint32_t sm_count, bool has_partitions) {
   const uint32_t per_sm = (shape.blocks + sm_count - 1) / sm_count;
   const uint32_t most_counters = per_sm <= 1 ? 1 : per_sm <= 2 ? 2 : 4;
   const uint32_t most_copies = per_sm <= 1 ? 1 : 2;
   std::vector<grid::counter_plan> plans;
-  for (uint32_t sides = has_sides ? 2 : 1; sides <= 2; ++sides) {
+  for (uint32_t partitions = has_partitions ? 2 : 1; partitions <= 2; ++partitions) {
     for (uint32_t counters = 1; counters <= most_counters; counters *= 2) {
       for (uint32_t copies = 1; copies <= most_copies; copies *= 2) {
         for (uint32_t second = 0; second <= (per_sm == 1 && shape.threads > warp ? 1u : 0u); ++second) {
-          for (const uint32_t first_poll : {0u, 100u, 200u, 300u, 400u, 500u}) {
-            plans.push_back({narrow(counters), narrow(copies), narrow(sides), narrow(second), first_poll});
+          for (const uint32_t poll_backoff : {0u, 100u, 200u, 300u, 400u, 500u}) {
+            plans.push_back({narrow(counters), narrow(copies), narrow(partitions), narrow(second), poll_backoff});
           }
         }
       }
@@ -41,11 +41,11 @@ std::vector<grid::counter_plan> coarse_plans(const step_shape& shape, uint32_t s
   return plans;
 }
 
-std::vector<planned> search_plan(const step_shape& shape, uint32_t sm_count, bool has_sides, const cost_of_plan& cost,
-                                 const std::function<void(size_t, size_t)>& tried) {
+std::vector<planned> search_plan(const step_shape& shape, uint32_t sm_count, bool has_partitions,
+                                 const cost_of_plan& cost, const std::function<void(size_t, size_t)>& tried) {
   constexpr size_t refined = 4;
   const std::vector<uint32_t> steps = {50, 25};
-  std::vector<grid::counter_plan> plans = coarse_plans(shape, sm_count, has_sides);
+  std::vector<grid::counter_plan> plans = coarse_plans(shape, sm_count, has_partitions);
   const size_t estimate = plans.size() + refined * 2 * steps.size();
   std::vector<planned> results;
   const auto known = [&](const grid::counter_plan& plan) {
@@ -67,10 +67,10 @@ std::vector<planned> search_plan(const step_shape& shape, uint32_t sm_count, boo
                                     results.begin() + static_cast<long>(std::min(refined, results.size())));
     for (const planned& one : best) {
       grid::counter_plan plan = one.plan;
-      plan.first_poll = one.plan.first_poll + step;
+      plan.poll_backoff = one.plan.poll_backoff + step;
       measure(plan);
-      if (one.plan.first_poll >= step) {
-        plan.first_poll = one.plan.first_poll - step;
+      if (one.plan.poll_backoff >= step) {
+        plan.poll_backoff = one.plan.poll_backoff - step;
         measure(plan);
       }
     }

@@ -28,15 +28,15 @@ struct planned {
 /// Measures one plan on one shape (`stores` of the shape is ignored). Throws if the result was wrong.
 using cost_of_plan = std::function<plan_cost(const grid::counter_plan&, const step_shape&)>;
 
-/// The plans that are tried first for a shape: sub-counters, copies and sides as far as they make sense on a device of
-/// `sm_count` multiprocessors, the second warp where a block has one and the SM to itself, and a coarse scale of first
-/// polls.
-std::vector<grid::counter_plan> coarse_plans(const step_shape& shape, uint32_t sm_count, bool has_sides);
+/// The plans that are tried first for a shape: sub-counters, copies and partitions as far as they make sense on a
+/// device of `sm_count` multiprocessors, the second warp where a block has one and the SM to itself, and a coarse scale
+/// of first polls.
+std::vector<grid::counter_plan> coarse_plans(const step_shape& shape, uint32_t sm_count, bool has_partitions);
 
 /// Tries the coarse plans, then finer first polls around the best of them. Best first; `tried` is called after each
 /// measurement with the number of measurements done and an estimate of all.
-std::vector<planned> search_plan(const step_shape& shape, uint32_t sm_count, bool has_sides, const cost_of_plan& cost,
-                                 const std::function<void(size_t, size_t)>& tried);
+std::vector<planned> search_plan(const step_shape& shape, uint32_t sm_count, bool has_partitions,
+                                 const cost_of_plan& cost, const std::function<void(size_t, size_t)>& tried);
 
 /// Measures the first `finalists` of a search again, `times` times in turn, and returns the one with the best medians:
 /// the best of many single measurements is partly the luckiest. Precondition: `found` is not empty.

@@ -58,11 +58,11 @@ class step_program {
 
 /// What a device's grids are made of, as far as the tuning of barriers asks for it.
 struct grid_facts {
-  uint32_t processors = 1;  ///< multiprocessors
-  uint32_t threads_per_processor = 1;
-  bool l2_sides = false;   ///< an L2 cache of two sides was found
-  double near_cycles = 0;  ///< an atomic's round trip to the own side, if there are sides
-  double far_cycles = 0;   ///< and to the other
+  uint32_t sms = 1;  ///< multiprocessors
+  uint32_t threads_per_sm = 1;
+  bool l2_partitions = false;  ///< an L2 cache of two partitions was found
+  double near_cycles = 0;      ///< an atomic's round trip to the own partition, if there are partitions
+  double far_cycles = 0;       ///< and to the other
 };
 
 /// A workload on one device.

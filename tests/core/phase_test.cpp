@@ -14,8 +14,8 @@ namespace {
 RC_GTEST_PROP(Reached, HoldsFromTheGoalOnAndNotBeforeAcrossTheWrap, (uint32_t goal))
 {
   const uint32_t distance = *rc::gen::inRange<uint32_t>(0, 1u << 31);
-  RC_ASSERT(reached(goal + distance, goal));
-  RC_ASSERT(distance == 0 || !reached(goal - distance, goal));
+  RC_ASSERT(phase_reached(goal + distance, goal));
+  RC_ASSERT(distance == 0 || !phase_reached(goal - distance, goal));
 }
 
 RC_GTEST_PROP(PhaseWord, IsDueOnceAllHaveArrivedInAnyOrderFromAnyPhase, (uint32_t first_phase))
@@ -32,13 +32,13 @@ RC_GTEST_PROP(PhaseWord, IsDueOnceAllHaveArrivedInAnyOrderFromAnyPhase, (uint32_
   const uint32_t goal = phase_word::goal(start);
   uint32_t word = start;
   for (uint32_t arrived = 0; arrived < blocks; ++arrived) {
-    RC_ASSERT(!reached(word, goal));
+    RC_ASSERT(!phase_reached(word, goal));
     // A block that has just arrived computes its goal from what the word held before.
     RC_ASSERT(phase_word::goal(word) == goal);
     word += order[arrived] == 0 ? phase_word::completing(blocks) : 1u;
   }
   RC_ASSERT(word == goal);
-  RC_ASSERT(reached(word, goal));
+  RC_ASSERT(phase_reached(word, goal));
 }
 
 TEST(PhaseWord, OneBlockCompletesAPhaseAlone) {
@@ -49,14 +49,14 @@ TEST(PhaseWord, TheLargestGridStaysWithinItsPhaseUntilTheLastArrival) {
   // Block 0 adds nearly a whole phase at once: even so the word must not look complete before the last arrival.
   const uint32_t blocks = phase_word::max_blocks;
   const uint32_t word = phase_word::completing(blocks) + (blocks - 2);
-  EXPECT_FALSE(reached(word, phase_word::goal(0)));
-  EXPECT_TRUE(reached(word + 1, phase_word::goal(0)));
+  EXPECT_FALSE(phase_reached(word, phase_word::goal(0)));
+  EXPECT_TRUE(phase_reached(word + 1, phase_word::goal(0)));
 }
 
 TEST(PhaseWord, TheLastPhaseBeforeTheWrapIsFollowedByPhaseZero) {
   EXPECT_EQ(phase_word::goal(phase_word::start_of(0xffff)), 0u);
-  EXPECT_TRUE(reached(0u, phase_word::goal(phase_word::start_of(0xffff))));
-  EXPECT_FALSE(reached(phase_word::start_of(0xffff) + 5, phase_word::goal(phase_word::start_of(0xffff))));
+  EXPECT_TRUE(phase_reached(0u, phase_word::goal(phase_word::start_of(0xffff))));
+  EXPECT_FALSE(phase_reached(phase_word::start_of(0xffff) + 5, phase_word::goal(phase_word::start_of(0xffff))));
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ std::vector<missing_block> report(const std::vector<uint32_t>& marks, uint32_t t
   std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
   auto* written = reinterpret_cast<timeout_report*>(memory.data());
   std::vector<uint32_t> entered(arrived.size(), 0);
-  const roll_call roll{&claimed, arrived.data(), entered.data(), written};
-  roll.report_missing(grid_of_four{}, members, algorithm::stamp(token), algorithm::next_stamp(token), 7);
+  const arrival_log log{&claimed, arrived.data(), entered.data(), written};
+  log.report_missing(grid_of_four{}, members, algorithm::stamp(token), algorithm::next_stamp(token), 7);
   return missing_blocks(*written);
 }
 
@@ -66,7 +66,7 @@ TEST(RollCall, TakesOnlyTheFirstReport) {
   uint32_t arrived[4] = {}, entered[4] = {};
   std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
   auto* written = reinterpret_cast<timeout_report*>(memory.data());
-  roll_call{&claimed, arrived, entered, written}.report_missing(grid_of_four{}, whole_grid{}, 1, 2, 0);
+  arrival_log{&claimed, arrived, entered, written}.report_missing(grid_of_four{}, whole_grid{}, 1, 2, 0);
   EXPECT_EQ(written->written, 0u);
 }
 

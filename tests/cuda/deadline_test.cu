@@ -63,8 +63,8 @@ class CudaDeadline : public CudaBarrier<Algorithm> {
 
 TYPED_TEST_SUITE(CudaDeadline, one_of_each_kind, algorithm_names);
 
-/// The roll call keeps what an earlier launch has noted. With placed counters the second launch counts in other words,
-/// whose phases are those of the first over again.
+/// The arrival log keeps what an earlier launch has noted. With placed counters the second launch counts in other
+/// words, whose phases are those of the first over again.
 TYPED_TEST(CudaDeadline, NamesTheAbsentBlockAlsoAfterALaunchOfAnotherSizeThatWaitedLong) {
   const uint32_t sms = this->sms();
   const uint32_t sizes[][2] = {{8 * sms, sms}, {sms, 8 * sms}, {3 * sms, sms / 4}, {sms / 4, 3 * sms}, {sms, sms}};

@@ -29,10 +29,10 @@ __global__ void __launch_bounds__(1024, tool::full_blocks<1024>)
   const cuda_grid grid;
   auto own = algorithm::look<false>(grid, algorithm::place<false>(grid, places, {grid.block(), grid.blocks()}));
   algorithm::settle(own);
-  const roll_call roll{claimed, noted, noted, nullptr};
+  const arrival_log log{claimed, noted, noted, nullptr};
   for (; steps != 0; --steps) {
-    watch<no_deadline> watching({}, roll, grid.block(), 1);
-    (void)algorithm::wait_fused(grid, words, own, algorithm::arrive_fused(grid, words, own), watching);
+    wait_context<no_deadline> context({}, log, grid.block(), 1);
+    (void)algorithm::wait_fused(grid, words, own, algorithm::arrive_fused(grid, words, own), context);
   }
 }
 

@@ -16,26 +16,26 @@ TEST_F(CudaPlacedCounters, AreCorrectUnderAnyPlanAndWithWrongPlaces) {
   for (const bool misplaced : {false, true}) {
     for (const uint16_t counters : {1, 2, 4, 8}) {
       for (const uint16_t copies : {1, 2, 4}) {
-        for (const uint16_t sides : {1, 2}) {
+        for (const uint16_t partitions : {1, 2}) {
           if (counters * copies > 8) continue;
           barrier_tuning tuning;
           tuning.rules.count = 1;
           const uint16_t second_warp = counters == copies ? 1 : 0;
           tuning.rules.rules[0] = {grid::counter_rules::any,
                                    grid::counter_rules::any,
-                                   {counters, copies, sides, second_warp, 100u * counters}};
+                                   {counters, copies, partitions, second_warp, 100u * counters}};
           cuda_barrier_storage<default_algorithm> storage(device(), 2 * sms(), tuning);
           if (misplaced) {
-            // As after a change of the physical pages: lines and SMs on other sides than the table says.
+            // As after a change of the physical pages: lines and SMs on other partitions than the table says.
             grid::counter_places& places = storage.places();
             for (uint32_t i = 0; i < grid::counter_places::most_lines; i += 2) {
               places.line[i] = places.line[i] << 16 | places.line[i] >> 16;
             }
-            for (uint32_t& sides : places.sides) sides = 0x33333333u;
+            for (uint32_t& partitions : places.partitions) partitions = 0x33333333u;
           }
           for (const launch_shape shape : {launch_shape{2 * sms(), 256}, {sms(), 1}, {sms(), 33}, {3, 64}}) {
             EXPECT_EQ(wrong_words(storage, shape, phases(500), false), 0u)
-                << counters << " x " << copies << ", " << sides << " sides, " << shape.blocks.count() << " x "
+                << counters << " x " << copies << ", " << partitions << " partitions, " << shape.blocks.count() << " x "
                 << shape.threads.count();
           }
         }
@@ -49,8 +49,8 @@ TEST_F(CudaPlacedCounters, FindTwoSidesOnAnH200) {
   cuda_barrier_storage<default_algorithm> storage(device(), 1);
   ASSERT_TRUE(storage.counters().placed());
   const grid::line_survey& survey = storage.counters().lease().stock().survey();
-  EXPECT_EQ(survey.processors_on(0), 66u);
-  EXPECT_EQ(survey.processors_on(1), 66u);
+  EXPECT_EQ(survey.sms_on(0), 66u);
+  EXPECT_EQ(survey.sms_on(1), 66u);
   EXPECT_GT(survey.far(), 1.4 * survey.near());
 }
 

@@ -16,7 +16,7 @@ class HostBarrierMembers : public test::HostBarrierTest<Algorithm> {};
 TYPED_TEST_SUITE(HostBarrierMembers, test::portable_types, test::algorithm_names);
 
 TYPED_TEST(HostBarrierMembers, ReleasesTheOthersOfABlockThatHasArrivedOnlyIfItNeedNotWait) {
-  if constexpr (!TypeParam::waiting_forwards) {
+  if constexpr (!TypeParam::wait_needed_by_others) {
     typename TestFixture::storage memory(4);
     std::atomic<int> released{0};
     launch(

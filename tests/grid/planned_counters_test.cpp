@@ -27,12 +27,12 @@ TYPED_TEST(PlannedHostBarrier, IsCorrectWithAnyPlan) {
   constexpr uint32_t never = TestFixture::never_leaves;
   for (const uint16_t sub_counters : {uint16_t{1}, uint16_t{2}, uint16_t{4}}) {
     for (const uint16_t copies : {uint16_t{1}, uint16_t{2}}) {
-      for (const uint16_t sides : {uint16_t{1}, uint16_t{2}}) {
+      for (const uint16_t partitions : {uint16_t{1}, uint16_t{2}}) {
         for (const uint16_t second_warp : {uint16_t{0}, uint16_t{1}}) {
           typename TestFixture::storage memory(6);
-          TestFixture::set(memory, {sub_counters, copies, sides, second_warp, 0});
-          SCOPED_TRACE(std::to_string(sub_counters) + " x " + std::to_string(copies) + " x " + std::to_string(sides) +
-                       (second_warp != 0 ? ", second warp" : ""));
+          TestFixture::set(memory, {sub_counters, copies, partitions, second_warp, 0});
+          SCOPED_TRACE(std::to_string(sub_counters) + " x " + std::to_string(copies) + " x " +
+                       std::to_string(partitions) + (second_warp != 0 ? ", second warp" : ""));
           for (const uint32_t blocks : {6u, 3u, 5u}) {
             EXPECT_EQ(TestFixture::early_releases(memory, {blocks, 5}, 8), 0u) << blocks;
             EXPECT_EQ(TestFixture::early_releases(memory, {blocks, 1}, 8), 0u) << blocks;
@@ -50,8 +50,9 @@ TYPED_TEST(PlannedHostBarrier, IsCorrectWithWrongSidesAndMixedLines) {
     typename TestFixture::storage memory(6);
     TestFixture::set(memory, {1, 2, 2, 0, 0});
     grid::counter_places& places = memory.places();
-    for (uint32_t& sides : places.sides) sides = 0x3;  // of six blocks, two are on the other side than by parity
-    // Lines of both sides mixed, and in another order.
+    for (uint32_t& partitions : places.partitions)
+      partitions = 0x3;  // of six blocks, two are on the other partition than by parity
+    // Lines of both partitions mixed, and in another order.
     for (uint32_t i = 0; mixed && i < grid::counter_places::most_lines; ++i) {
       const uint32_t last = 2 * grid::counter_places::most_lines - 1;
       places.put_line(0, i, last - 2 * i);

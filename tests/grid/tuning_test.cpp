@@ -51,15 +51,15 @@ bool same(const barrier_tuning& a, const barrier_tuning& b) {
                     [](const counter_rule& one, const counter_rule& other) { return same(one, other); });
 }
 
-/// Every valid choice of counters, copies, sides and warps.
+/// Every valid choice of counters, copies, partitions and warps.
 std::vector<counter_plan> all_plans() {
   std::vector<counter_plan> plans;
   using numbers = std::initializer_list<uint16_t>;
   for (const uint16_t counters : numbers{1, 2, 4, 8}) {
     for (const uint16_t copies : numbers{1, 2, 4, 8}) {
-      for (const uint16_t sides : numbers{1, 2}) {
+      for (const uint16_t partitions : numbers{1, 2}) {
         for (const uint16_t second : numbers{0, 1}) {
-          const counter_plan plan{counters, copies, sides, second, 200};
+          const counter_plan plan{counters, copies, partitions, second, 200};
           if (barrier_tuning::valid(plan)) plans.push_back(plan);
         }
       }
@@ -70,7 +70,7 @@ std::vector<counter_plan> all_plans() {
 
 counter_plan any_plan() {
   counter_plan plan = *rc::gen::elementOf(all_plans());
-  plan.first_poll = *rc::gen::inRange<uint32_t>(0, 100001);
+  plan.poll_backoff = *rc::gen::inRange<uint32_t>(0, 100001);
   return plan;
 }
 
@@ -282,11 +282,11 @@ TEST(CounterRules, AreUsableInConstantExpressions) {
 RC_GTEST_PROP(CounterRules, SomeRuleAlwaysFitsAndNoneBeforeItDoes, ())
 {
   barrier_tuning tuning = any_tuning(8 * unit, 1024);
-  for (uint32_t i = 0; i < tuning.rules.count; ++i) tuning.rules.rules[i].plan.first_poll = i;
+  for (uint32_t i = 0; i < tuning.rules.count; ++i) tuning.rules.rules[i].plan.poll_backoff = i;
   const auto members = *rc::gen::inRange<uint32_t>(1, 2000);
   const auto threads = *rc::gen::inRange<uint32_t>(1, 1025);
   const auto sm_count = *rc::gen::inRange<uint32_t>(1, 200);
-  const uint32_t chosen = tuning.rules.choose(members, threads, sm_count).first_poll;
+  const uint32_t chosen = tuning.rules.choose(members, threads, sm_count).poll_backoff;
   const auto fits = [&](const counter_rule& rule) {
     const bool few = rule.blocks_per_sm == any || uint64_t{members} * unit <= uint64_t{rule.blocks_per_sm} * sm_count;
     return few && (rule.threads == any || threads <= rule.threads);
@@ -302,8 +302,8 @@ void for_all_grids(Check check) {
     for (uint32_t members = 1; members <= 70; ++members) {
       for (const uint32_t threads : {1u, 2u, 3u, 31u, 32u, 33u, 40u, 64u, 1024u}) {
         for (const uint32_t warp_size : {1u, 32u}) {
-          SCOPED_TRACE(testing::Message() << plan.sub_counters << " x " << plan.copies << ", " << plan.sides
-                                          << " sides, second warp " << plan.second_warp << ", " << members
+          SCOPED_TRACE(testing::Message() << plan.sub_counters << " x " << plan.copies << ", " << plan.partitions
+                                          << " partitions, second warp " << plan.second_warp << ", " << members
                                           << " members of " << threads << " threads in warps of " << warp_size);
           check(plan, members, threads, warp_size);
           if (testing::Test::HasFatalFailure()) return;
@@ -324,9 +324,9 @@ TEST(CounterPlan, AFittedPlanHasNoMoreCountersThanMembersNorLanesThanThreads) {
     const uint32_t lanes = lanes_of(threads, warp_size);
     ASSERT_LE(fitted.sub_counters, members);
     ASSERT_LE(fitted.sub_counters, lanes);
-    ASSERT_LE(uint32_t{fitted.sides} * fitted.copies, lanes);
+    ASSERT_LE(uint32_t{fitted.partitions} * fitted.copies, lanes);
     const uint32_t first_adder = fitted.second_warp != 0 ? warp_size : 0;
-    ASSERT_LE(first_adder + uint32_t{fitted.sides} * fitted.copies, threads);
+    ASSERT_LE(first_adder + uint32_t{fitted.partitions} * fitted.copies, threads);
   });
 }
 
@@ -336,16 +336,16 @@ TEST(CounterPlan, AFittedPlanIsValidAndNotLargerAndFitsAsItIs) {
     ASSERT_TRUE(barrier_tuning::valid(fitted)) << "powers of two stay powers of two";
     ASSERT_LE(fitted.sub_counters, plan.sub_counters);
     ASSERT_LE(fitted.copies, plan.copies);
-    ASSERT_LE(fitted.sides, plan.sides);
+    ASSERT_LE(fitted.partitions, plan.partitions);
     ASSERT_LE(fitted.second_warp, plan.second_warp);
-    ASSERT_EQ(fitted.first_poll, plan.first_poll);
+    ASSERT_EQ(fitted.poll_backoff, plan.poll_backoff);
     ASSERT_EQ(grid::fit(fitted, members, threads, warp_size), fitted);
   });
 }
 
 TEST(CounterPlan, APlanThatFitsStaysAsItIs) {
   for_all_grids([](const counter_plan& plan, uint32_t members, uint32_t threads, uint32_t warp_size) {
-    const uint32_t lanes = lanes_of(threads, warp_size), adders = uint32_t{plan.sides} * plan.copies;
+    const uint32_t lanes = lanes_of(threads, warp_size), adders = uint32_t{plan.partitions} * plan.copies;
     if (plan.sub_counters > std::min(members, lanes) || adders > lanes) return;
     if (plan.second_warp != 0 && warp_size + adders > threads) return;
     ASSERT_EQ(grid::fit(plan, members, threads, warp_size), plan);

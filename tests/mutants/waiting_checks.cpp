@@ -22,16 +22,16 @@ struct interrupted_grid {
     return 5000;
   }
   void pause() const {}
-  uint32_t* rarely_used(uint32_t* pointer) const { return pointer; }
-  void tell_block(uint32_t) const {}
+  uint32_t* opaque(uint32_t* pointer) const { return pointer; }
+  void raise_timeout_flag(uint32_t) const {}
 };
 
 void a_wait_polls_once_more_after_its_deadline() {
   uint32_t word = 0, claimed = 0, arrived = 0, entered = 0;
-  const roll_call roll{&claimed, &arrived, &entered, nullptr};
-  watch<deadline> watching(deadline(timeout(0)), roll, 0, 7);
-  const wait_status status = wait_until<memory_order::acquire, scope::device>(
-      interrupted_grid{&word}, &word, [](uint32_t value) { return value == 1; }, watching);
+  const arrival_log log{&claimed, &arrived, &entered, nullptr};
+  wait_context<deadline> context(deadline(timeout(0)), log, 0, 7);
+  const wait_status status = detail::poll_until<memory_order::acquire, scope::device>(
+      interrupted_grid{&word}, &word, [](uint32_t value) { return value == 1; }, context);
   expect(arrived == 7, "a long wait says that its block is here");
   expect(status == wait_status::completed, "what has happened before the deadline was found over is not timed out");
 }

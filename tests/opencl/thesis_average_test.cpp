@@ -92,7 +92,7 @@ TEST_F(opencl_thesis_average, refuses_more_groups_than_run_at_once_only_where_th
 }
 
 TEST_F(opencl_thesis_average, a_barrier_that_returns_early_fails_the_run) {
-  const register_part<thesis_device> mutant(device_kind::opencl, [](const device_description& device) {
+  const register_side<thesis_device> mutant(device_kind::opencl, [](const device_description& device) {
     return open_thesis_average(device, {{&spoilt()}, {&opencl::centralized}});
   });
   axis_choice axes;
@@ -112,7 +112,7 @@ TEST_F(opencl_thesis_average, a_barrier_that_returns_early_fails_the_run) {
     }
   }
   EXPECT_TRUE(caught);
-  const register_part<thesis_device> restored(device_kind::opencl, [](const device_description& device) {
+  const register_side<thesis_device> restored(device_kind::opencl, [](const device_description& device) {
     return open_thesis_average(device, opencl::barrier_methods());
   });
 }

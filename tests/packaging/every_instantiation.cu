@@ -43,12 +43,12 @@ __global__ void of_warps(basic_grid_barrier<Algorithm, cuda_grid> barrier, timeo
 }
 
 template <class Algorithm>
-__global__ void attended(basic_grid_barrier<Algorithm, cuda_grid> barrier, attended_workers workers, timeout span) {
-  attended_barrier<basic_grid_barrier<Algorithm, cuda_grid>> all(barrier, workers);
+__global__ void proxy(basic_grid_barrier<Algorithm, cuda_grid> barrier, proxy_clients workers, timeout span) {
+  proxy_barrier<basic_grid_barrier<Algorithm, cuda_grid>> all(barrier, workers);
   switch (threadIdx.x / 32) {
     case 0:
-      all.attend();
-      (void)all.attend_for(span);
+      all.serve();
+      (void)all.serve_for(span);
       break;
     case 1:
       all.arrive();
@@ -162,7 +162,7 @@ void every_instantiation() {
   (void)&every_way<grid::cluster_first>;
   (void)&every_way<grid::cooperative_groups>;
   (void)&of_warps<placed>;
-  (void)&attended<placed>;
+  (void)&proxy<placed>;
   instantiate_schedules<phased::striding, phased::claiming, phased::flag_claiming>();
 
   using rmw::litmus::nvidia_h200;

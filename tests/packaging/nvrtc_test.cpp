@@ -17,7 +17,7 @@ const char* const source = R"(
 #include <gpusync/core/deadline.hpp>
 #include <gpusync/core/ordering.hpp>
 #include <gpusync/core/phase.hpp>
-#include <gpusync/core/roll_call.hpp>
+#include <gpusync/core/arrival_log.hpp>
 #include <gpusync/core/version.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/grid/barrier.hpp>

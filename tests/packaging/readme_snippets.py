@@ -61,10 +61,10 @@ void host(const gpusync::cuda_device& gpu, cudaStream_t stream, const gpusync::l
           gpusync::grid_barrier_storage& left, gpusync::grid_barrier_storage& right) {
 PRINTED
 }"""),
-        Part("gpusync::attended_barrier", """
-__global__ void attended(gpusync::grid_barrier barrier, unsigned workers) {
+        Part("gpusync::proxy_barrier", """
+__global__ void proxy(gpusync::grid_barrier barrier, unsigned workers) {
 PRINTED
-  attended.attend();
+  proxy.serve();
 }"""),
     ]),
     # Wait-free objects.

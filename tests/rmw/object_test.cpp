@@ -249,7 +249,7 @@ TEST(RmwObject, NumbersOfAnnouncementsMayComeBack) {
   uint64_t* words = storage.object().memory();
   for (uint32_t start : {0xfffffdu, 0x7ffffdu}) {
     storage.reset();
-    // As after many announcements of participant 1, all done; a letter is left that has the number 0, as in a fresh
+    // As after many announcements of participant 1, all done; a response is left that has the number 0, as in a fresh
     // object.
     words[layout::announcement(0, 1)] = rmw::tagged(1, start << 8);
     words[layout::record(0, 0) + layout::numbers + 1] = rmw::tagged(start, 0);

@@ -162,14 +162,14 @@ struct probed_survivor : probed_machine {
 template <class Barrier>
 struct counting_losses : Barrier {
   explicit counting_losses(const Barrier& of) : Barrier(detail::for_one_thread{}, of) {}
-  phase_outcome wait(timeout patience) {
-    const phase_outcome outcome = Barrier::wait(patience);
+  phase_outcome wait(timeout spin_limit) {
+    const phase_outcome outcome = Barrier::wait(spin_limit);
     this_survivor.known_losses = this->blocks() - this->members().count;
     return outcome;
   }
-  phase_outcome arrive_and_wait(timeout patience) {
+  phase_outcome arrive_and_wait(timeout spin_limit) {
     this->arrive();
-    return wait(patience);
+    return wait(spin_limit);
   }
 };
 

@@ -27,9 +27,9 @@ double apart(uint32_t a, uint32_t b) {
 
 /// The further from `best`, the dearer.
 plan_cost distance_cost(const counter_plan& plan, const counter_plan& best) {
-  const double cost = 1 + apart(plan.first_poll, best.first_poll) / 1000 +
+  const double cost = 1 + apart(plan.poll_backoff, best.poll_backoff) / 1000 +
                       apart(plan.sub_counters, best.sub_counters) / 10 + apart(plan.copies, best.copies) / 10 +
-                      apart(plan.sides, best.sides) / 10 + apart(plan.second_warp, best.second_warp) / 10;
+                      apart(plan.partitions, best.partitions) / 10 + apart(plan.second_warp, best.second_warp) / 10;
   return {cost, 2 * cost};
 }
 
@@ -39,9 +39,9 @@ step_shape any_shape() {
 }
 
 /// A plan of those that a search may find.
-counter_plan any_optimum(const step_shape& shape, bool has_sides) {
-  counter_plan best = *rc::gen::elementOf(coarse_plans(shape, sm_count, has_sides));
-  best.first_poll = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<uint32_t>(0, 576));
+counter_plan any_optimum(const step_shape& shape, bool has_partitions) {
+  counter_plan best = *rc::gen::elementOf(coarse_plans(shape, sm_count, has_partitions));
+  best.poll_backoff = *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<uint32_t>(0, 576));
   return best;
 }
 
@@ -64,8 +64,8 @@ TEST(PlanCost, CountsBothKindsOfStepAlike) {
 TEST(CoarsePlans, AreValidAndDistinct) {
   for (const uint32_t blocks : {1u, 33u, 132u, 133u, 264u, 528u, 4224u}) {
     for (const uint32_t threads : {32u, 256u, 1024u}) {
-      for (const bool has_sides : {false, true}) {
-        const std::vector<counter_plan> plans = coarse_plans({blocks, threads, false}, sm_count, has_sides);
+      for (const bool has_partitions : {false, true}) {
+        const std::vector<counter_plan> plans = coarse_plans({blocks, threads, false}, sm_count, has_partitions);
         ASSERT_FALSE(plans.empty());
         for (auto plan = plans.begin(); plan != plans.end(); ++plan) {
           EXPECT_TRUE(barrier_tuning::valid(*plan));
@@ -79,7 +79,7 @@ TEST(CoarsePlans, AreValidAndDistinct) {
 TEST(CoarsePlans, HaveOneSideOnlyWhereNoSidesWereFound) {
   const auto with_one_side = [](const std::vector<counter_plan>& plans) {
     return static_cast<size_t>(
-        std::count_if(plans.begin(), plans.end(), [](const counter_plan& plan) { return plan.sides == 1; }));
+        std::count_if(plans.begin(), plans.end(), [](const counter_plan& plan) { return plan.partitions == 1; }));
   };
   for (const uint32_t blocks : {33u, 132u, 264u, 1056u}) {
     const step_shape shape{blocks, 256, false};
@@ -101,27 +101,27 @@ TEST(CoarsePlans, UseTheSecondWarpOnlyWhereABlockHasOneAndTheProcessorToItself) 
   EXPECT_FALSE(second(1056, 256));
 }
 
-RC_GTEST_PROP(SearchPlan, FindsTheBestPlanWithinTheLastStep, (bool has_sides))
+RC_GTEST_PROP(SearchPlan, FindsTheBestPlanWithinTheLastStep, (bool has_partitions))
 {
   const step_shape shape = any_shape();
-  const counter_plan best = any_optimum(shape, has_sides);
+  const counter_plan best = any_optimum(shape, has_partitions);
   const std::vector<planned> found = search_plan(
-      shape, sm_count, has_sides,
+      shape, sm_count, has_partitions,
       [&](const counter_plan& plan, const step_shape&) { return distance_cost(plan, best); }, ignore);
   RC_ASSERT(!found.empty());
   counter_plan winner = found.front().plan;
-  RC_ASSERT(apart(winner.first_poll, best.first_poll) <= 12.5);
-  winner.first_poll = best.first_poll;
+  RC_ASSERT(apart(winner.poll_backoff, best.poll_backoff) <= 12.5);
+  winner.poll_backoff = best.poll_backoff;
   RC_ASSERT(winner == best);
 }
 
-RC_GTEST_PROP(SearchPlan, MeasuresNoPlanTwiceAndReturnsAllBestFirst, (bool has_sides))
+RC_GTEST_PROP(SearchPlan, MeasuresNoPlanTwiceAndReturnsAllBestFirst, (bool has_partitions))
 {
   const step_shape shape = any_shape();
-  const counter_plan best = any_optimum(shape, has_sides);
+  const counter_plan best = any_optimum(shape, has_partitions);
   std::vector<counter_plan> measured;
   const std::vector<planned> found = search_plan(
-      shape, sm_count, has_sides,
+      shape, sm_count, has_partitions,
       [&](const counter_plan& plan, const step_shape& asked) {
         RC_ASSERT(asked.blocks == shape.blocks);
         RC_ASSERT(asked.threads == shape.threads);
@@ -141,14 +141,14 @@ RC_GTEST_PROP(SearchPlan, MeasuresNoPlanTwiceAndReturnsAllBestFirst, (bool has_s
 }
 
 TEST(SearchPlan, TriesOneSideOnlyWhereNoSidesWereFound) {
-  for (const bool has_sides : {false, true}) {
+  for (const bool has_partitions : {false, true}) {
     size_t with_one = 0, with_two = 0;
     const auto count = [&](const counter_plan& plan, const step_shape&) {
-      ++(plan.sides == 1 ? with_one : with_two);
+      ++(plan.partitions == 1 ? with_one : with_two);
       return plan_cost{1, 1};
     };
-    search_plan({132, 256, false}, sm_count, has_sides, count, ignore);
-    EXPECT_EQ(with_one == 0, has_sides);
+    search_plan({132, 256, false}, sm_count, has_partitions, count, ignore);
+    EXPECT_EQ(with_one == 0, has_partitions);
     EXPECT_GT(with_two, 0u);
   }
 }
@@ -201,7 +201,7 @@ TEST(ConfirmBest, TakesTheBestMediansAndNotTheLuckiestMeasurement) {
         return plan == lucky ? plan_cost{1.0, 1.0} : plan_cost{0.8, 0.8};
       },
       2, 2);
-  EXPECT_EQ(best.plan.first_poll, 200u);
+  EXPECT_EQ(best.plan.poll_backoff, 200u);
   EXPECT_DOUBLE_EQ(best.cost.idle, 0.8);
   EXPECT_EQ(measured, 4u) << "the two finalists, twice";
 }
@@ -221,7 +221,7 @@ TEST(TuningClasses, OfAnH200CoverEveryDensityInRisingOrder) {
   const counter_rules rules = numbered_rules(classes);
   for (uint32_t i = 0; i < classes.size(); ++i) {
     const step_shape& shape = classes[i].shape;
-    EXPECT_EQ(rules.choose(shape.blocks, shape.threads, 132).first_poll, i) << shape.blocks << " x " << shape.threads;
+    EXPECT_EQ(rules.choose(shape.blocks, shape.threads, 132).poll_backoff, i) << shape.blocks << " x " << shape.threads;
   }
 }
 
@@ -248,7 +248,7 @@ RC_GTEST_PROP(TuningClasses, EachShapeIsHeldByTheDeviceAndChoosesItsOwnClass, ()
     RC_ASSERT(!shape.stores);
     RC_ASSERT(shape.blocks >= 1u && shape.threads <= 1024u);
     RC_ASSERT((shape.blocks + processors - 1) / processors * shape.threads <= threads_per_sm);
-    RC_ASSERT(rules.choose(shape.blocks, shape.threads, processors).first_poll == i);
+    RC_ASSERT(rules.choose(shape.blocks, shape.threads, processors).poll_backoff == i);
   }
 }
 

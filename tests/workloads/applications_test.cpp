@@ -63,7 +63,7 @@ class OnDevice : public testing::TestWithParam<device_description> {
 };
 
 TEST_P(OnDevice, SortsAnyNumberOfElements) {
-  const auto device = open_part<bitonic_device>(GetParam());
+  const auto device = open_side<bitonic_device>(GetParam());
   for (const uint64_t count : {0, 1, 2, 3, 31, 64, 500}) {
     const sort_input input = make_sort_input({count, "uint32", false, "random"});
     const auto workload = device->sorting(input, sort_form::memory);
@@ -74,7 +74,7 @@ TEST_P(OnDevice, SortsAnyNumberOfElements) {
 }
 
 TEST_P(OnDevice, SortsEveryTypeAndInput) {
-  const auto device = open_part<bitonic_device>(GetParam());
+  const auto device = open_side<bitonic_device>(GetParam());
   for (const std::string& type : sort_types()) {
     for (const bool values : {false, true}) {
       for (const std::string& input_name : sort_inputs()) {
@@ -95,7 +95,7 @@ TEST_P(OnDevice, SortsEveryTypeAndInput) {
 }
 
 TEST_P(OnDevice, SortsInRegisters) {
-  const auto device = open_part<bitonic_device>(GetParam());
+  const auto device = open_side<bitonic_device>(GetParam());
   if (!device->has(sort_form::registers)) GTEST_SKIP() << "elements are not kept in registers here";
   for (const auto& [type, values] :
        {std::pair{"float32", false}, std::pair{"int64", false}, std::pair{"float64", true}}) {
@@ -138,7 +138,7 @@ void expect_wrong_without_barrier(whole_workload& workload, const step_shape& sh
 
 TEST_P(OnDevice, FindsWhatAMissingBarrierSpoilsAlsoAfterARightRun) {
   if (is(device_kind::opencl)) GTEST_SKIP() << "its programs all have a barrier";
-  const auto device = open_part<bitonic_device>(GetParam());
+  const auto device = open_side<bitonic_device>(GetParam());
   const sort_input input = make_sort_input({1 << 14, "uint32", false, "random"});
   expect_wrong_without_barrier(*device->sorting(input, sort_form::memory), shapes().back(), "sort in memory");
   if (!device->has(sort_form::registers)) return;
@@ -152,7 +152,7 @@ TEST_P(OnDevice, FindsWhatAMissingBarrierSpoilsAlsoAfterARightRun) {
 
 TEST_P(OnDevice, EndsARunOnTheHostBeforeItIsDone) {
   if (!is(device_kind::host)) GTEST_SKIP() << "a device's own runs are soon over";
-  const auto device = open_part<bitonic_device>(GetParam());
+  const auto device = open_side<bitonic_device>(GetParam());
   const sort_input input = make_sort_input({1 << 14, "uint32", false, "random"});
   const auto workload = device->sorting(input, sort_form::memory);
   step_shape shape;
@@ -207,7 +207,7 @@ std::vector<alignment_problem> problems() {
 }
 
 TEST_P(OnDevice, AlignsWhateverTheSequences) {
-  const auto device = open_part<smith_waterman_device>(GetParam());
+  const auto device = open_side<smith_waterman_device>(GetParam());
   size_t number = 0;
   for (const alignment_problem& problem : problems()) {
     const auto workload = device->aligning(problem, alignment_form::memory);
@@ -224,7 +224,7 @@ TEST_P(OnDevice, AlignsWhateverTheSequences) {
 }
 
 TEST_P(OnDevice, AlignsInRegisters) {
-  const auto device = open_part<smith_waterman_device>(GetParam());
+  const auto device = open_side<smith_waterman_device>(GetParam());
   if (!device->has(alignment_form::registers)) GTEST_SKIP() << "rows are not kept in registers here";
   std::vector<alignment_problem> all = problems();
   const auto [query, reference] = generated_pair(3000);  // many warps and blocks; one, two and four rows a thread
@@ -244,7 +244,7 @@ TEST_P(OnDevice, AlignsInRegisters) {
 
 TEST_P(OnDevice, FindsAlignmentsWithoutABarrierWrongAlsoAfterARightRun) {
   if (is(device_kind::opencl)) GTEST_SKIP() << "its programs all have a barrier";
-  const auto device = open_part<smith_waterman_device>(GetParam());
+  const auto device = open_side<smith_waterman_device>(GetParam());
   const auto [query, reference] = generated_pair(is(device_kind::cuda) ? 3000 : 300);
   const alignment_problem problem = problem_of(query.bases, reference.bases);
   expect_wrong_without_barrier(*device->aligning(problem, alignment_form::memory), shapes().back(), "in memory");
@@ -256,7 +256,7 @@ TEST_P(OnDevice, FindsAlignmentsWithoutABarrierWrongAlsoAfterARightRun) {
 }
 
 TEST_P(OnDevice, SaysWhereTheAlignmentEnds) {
-  const auto device = open_part<smith_waterman_device>(GetParam());
+  const auto device = open_side<smith_waterman_device>(GetParam());
   // TGTTACGG with GGTTGACTA, +3/-3, 2 for each letter of a gap: 13, the textbooks' example.
   const alignment_problem problem = problem_of({3, 2, 3, 3, 0, 1, 2, 2}, {2, 2, 3, 3, 2, 0, 1, 3, 0}, {3, -3, 0, 2});
   const auto workload = device->aligning(problem, alignment_form::memory);

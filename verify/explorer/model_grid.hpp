@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include <gpusync/core/roll_call.hpp>
+#include <gpusync/core/arrival_log.hpp>
 
 #include "explorer/explorer.hpp"
 
@@ -72,17 +72,17 @@ class model_grid {
 
   void sync_block() const { (void)sync_block_or(false); }
   bool sync_block_or(bool value) const { return explorer::active().meet_block(value); }
-  uint32_t prepare_telling() const { return 1; }
-  void separate_telling() const {}
-  void tell_block(uint32_t) const {}
-  bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
+  uint32_t prepare_timeout_flag() const { return 1; }
+  void separate_timeout_flags() const {}
+  void raise_timeout_flag(uint32_t) const {}
+  bool sync_block_any(bool value, uint32_t) const { return sync_block_or(value); }
 
-  uint32_t processor() const { return block(); }
+  uint32_t sm_id() const { return block(); }
   template <class T>
-  T* rarely_used(T* pointer) const {
+  T* opaque(T* pointer) const {
     return pointer;
   }
-  uint32_t pinned(uint32_t value) const { return value; }
+  uint32_t opaque(uint32_t value) const { return value; }
   void delay(uint32_t) const {}
   [[noreturn]] void fail(timeout_report*, misuse, uint32_t) const { std::abort(); }
   template <uint32_t Count>

@@ -9,41 +9,41 @@ using correct = gpusync::grid::lock_based<ordering::acquire_release>;
 
 /// lock_based, but the wait tests for the goal alone, as the published code does: whoever looks too late hangs.
 struct tests_for_equality : correct {
-  template <class Grid, class Watch>
-  static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Watch& watch) {
+  template <class Grid, class Context>
+  static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = wait_until<memory_order::acquire, scope::device>(
-          grid, words, [goal](uint32_t current) { return current == goal; }, watch);
+      status = detail::poll_until<memory_order::acquire, scope::device>(
+          grid, words, [goal](uint32_t current) { return current == goal; }, context);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 };
 
 /// lock_based, but phases are compared as plain numbers, which fails at the wrap.
 struct ignores_the_wrap : correct {
-  template <class Grid, class Watch>
-  static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Watch& watch) {
+  template <class Grid, class Context>
+  static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = wait_until<memory_order::acquire, scope::device>(
-          grid, words, [goal](uint32_t current) { return current >= goal; }, watch);
+      status = detail::poll_until<memory_order::acquire, scope::device>(
+          grid, words, [goal](uint32_t current) { return current >= goal; }, context);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 };
 
 /// lock_based, but the last arrival is not waited for.
 struct released_too_early : correct {
-  template <class Grid, class Watch>
-  static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Watch& watch) {
+  template <class Grid, class Context>
+  static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
       const uint32_t enough = phase_word::goal(goal - 1) - phase_word::one_phase + grid.blocks() - 1;
-      status = wait_until<memory_order::acquire, scope::device>(
-          grid, words, [enough](uint32_t current) { return reached(current, enough); }, watch);
+      status = detail::poll_until<memory_order::acquire, scope::device>(
+          grid, words, [enough](uint32_t current) { return phase_reached(current, enough); }, context);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 };
 
@@ -82,16 +82,16 @@ struct counts_down_again : correct {
     if (grid.thread() == 0) Grid::memory::template add<memory_order::release, scope::device>(words, 1u);
     return own.phase++;
   }
-  template <class Grid, class Watch>
-  static wait_status wait(Grid grid, uint32_t* words, const state& own, token, Watch& watch) {
+  template <class Grid, class Context>
+  static wait_status wait(Grid grid, uint32_t* words, const state& own, token, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
       const uint32_t full = own.blocks;
-      status = wait_until<memory_order::acquire, scope::device>(
-          grid, words, [full](uint32_t current) { return current == full; }, watch);
+      status = detail::poll_until<memory_order::acquire, scope::device>(
+          grid, words, [full](uint32_t current) { return current == full; }, context);
       Grid::memory::template add<memory_order::release, scope::device>(words, ~0u);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 };
 
@@ -121,17 +121,17 @@ struct joins_neighbours : correct {
     }
     return own.phase;
   }
-  template <class Grid, class Watch>
-  static wait_status wait(Grid grid, const uint32_t* words, const state& own, token phase, Watch& watch) {
+  template <class Grid, class Context>
+  static wait_status wait(Grid grid, const uint32_t* words, const state& own, token phase, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
       for (const uint32_t step : {1u, own.blocks - 1}) {
-        status = wait_until<memory_order::acquire, scope::device>(
-            grid, words + (own.rank + step) % own.blocks, [phase](uint32_t current) { return reached(current, phase); },
-            watch);
+        status = detail::poll_until<memory_order::acquire, scope::device>(
+            grid, words + (own.rank + step) % own.blocks,
+            [phase](uint32_t current) { return phase_reached(current, phase); }, context);
       }
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 };
 

@@ -108,7 +108,7 @@ struct joins_announcements : model_machine<State, N, Consensus, Operation> {
   uint64_t load(const uint64_t* address) const {
     const uint64_t word = base::template load<Order>(address);
     const auto offset = static_cast<uint32_t>(address - rmw_now.words);
-    if (!rmw_now.exploring || offset < layout::announcements || offset >= layout::mail) return word;
+    if (!rmw_now.exploring || offset < layout::announcements || offset >= layout::responses) return word;
     const bool first_row = offset - layout::announcements < N;
     if (first_row) explorer::active().noted() = rmw::tag_of(word);
     return first_row ? word : rmw::tagged(rmw::payload_of(word), explorer::active().noted());
@@ -123,7 +123,7 @@ struct never_helps : model_machine<State, N, Consensus, Operation> {
   template <memory_order Order>
   uint64_t load(const uint64_t* address) const {
     const auto offset = static_cast<uint32_t>(address - rmw_now.words);
-    if (rmw_now.exploring && offset >= layout::announcements && offset < layout::mail) return 0;
+    if (rmw_now.exploring && offset >= layout::announcements && offset < layout::responses) return 0;
     return base::template load<Order>(address);
   }
 };

@@ -11,8 +11,8 @@ struct no_agreement : agreement_at_once<N> {
   using base = agreement_at_once<N>;
   using base::base;
   struct participant {
-    typename base::roll apply(const typename base::verdict& operation) const {
-      typename base::roll old;
+    typename base::log apply(const typename base::verdict& operation) const {
+      typename base::log old;
       old.epoch = operation.epoch;
       old.closings = operation.closings;
       return old;

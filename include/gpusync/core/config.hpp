@@ -27,31 +27,33 @@ using std::uintptr_t;
 }  // namespace gpusync
 #endif
 
-// GPUSYNC_TEXT marks a function that is written once and instantiated for a GPU or for host threads. It may call
+// GPUSYNC_API marks a function that is written once and instantiated for a GPU or for host threads. It may call
 // what only one side has (through its Grid parameter), so the compiler's host/device call check is off for it.
 // GPUSYNC_HD marks a function that really runs on both sides.
-// GPUSYNC_NOT_UNROLLED stands before a loop that is to stay one, GPUSYNC_UNROLLED_4 before one that tests for its end
-// every fourth time. GPUSYNC_COLD keeps a function that runs once, or hardly ever, out of the code that calls it.
+// GPUSYNC_API_TEMPLATE stands before a template of such a function, which then is GPUSYNC_HD.
+// GPUSYNC_UNROLL(1) stands before a loop that is to stay one, GPUSYNC_UNROLL(4) before one that tests for its end every
+// fourth time, GPUSYNC_UNROLL() before one that is to be unrolled whole, or what it keeps is not kept in registers; in
+// device code, where alone they matter. GPUSYNC_COLD keeps a function that runs once, or hardly ever, out of the code
+// that calls it.
 #if defined(__CUDACC__)
 #define GPUSYNC_COLD __noinline__
 #else
 #define GPUSYNC_COLD __attribute__((noinline))
 #endif
 #if defined(__CUDA_ARCH__)
-#define GPUSYNC_NOT_UNROLLED _Pragma("unroll 1")
-#define GPUSYNC_UNROLLED_4 _Pragma("unroll 4")
+#define GPUSYNC_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define GPUSYNC_UNROLL(...) GPUSYNC_PRAGMA(unroll __VA_ARGS__)
 #else
-#define GPUSYNC_NOT_UNROLLED
-#define GPUSYNC_UNROLLED_4
+#define GPUSYNC_UNROLL(...)
 #endif
 #if defined(__CUDACC__)
 #define GPUSYNC_HD __host__ __device__
-#define GPUSYNC_TEXT _Pragma("nv_exec_check_disable") __host__ __device__
-#define GPUSYNC_TEMPLATE_TEXT _Pragma("nv_exec_check_disable")
+#define GPUSYNC_API _Pragma("nv_exec_check_disable") __host__ __device__
+#define GPUSYNC_API_TEMPLATE _Pragma("nv_exec_check_disable")
 #else
 #define GPUSYNC_HD
-#define GPUSYNC_TEXT
-#define GPUSYNC_TEMPLATE_TEXT
+#define GPUSYNC_API
+#define GPUSYNC_API_TEMPLATE
 #endif
 
 #if defined(__SANITIZE_THREAD__)

@@ -1,8 +1,8 @@
 // The grid that a CUDA kernel sees.
 #pragma once
 
+#include <gpusync/core/arrival_log.hpp>
 #include <gpusync/core/cuda_memory.cuh>
-#include <gpusync/core/roll_call.hpp>
 
 namespace gpusync {
 
@@ -37,51 +37,52 @@ struct cuda_grid {
   /// The same; returns whether `value` was true in any thread of the block.
   __device__ __forceinline__ bool sync_block_or(bool value) const { return __syncthreads_or(value) != 0; }
 
-  /// Once, before the first sync_block_telling() of a barrier; returns what to give it. Not 0.
-  __device__ __forceinline__ uint32_t prepare_telling() const {
-    __shared__ uint32_t told;
+  /// Once, before the first sync_block_any() of a barrier; returns what to give it. Not 0.
+  __device__ __forceinline__ uint32_t prepare_timeout_flag() const {
+    __shared__ uint32_t raised;
     __syncthreads();  // others may still be reading what another barrier's wait has left there
-    if (thread() == 0) told = 0;
+    if (thread() == 0) raised = 0;
     __syncthreads();
     // As a number, so that the address need not be found anew behind every barrier.
-    return pinned(static_cast<uint32_t>(__cvta_generic_to_shared(&told)) + 1);
+    return opaque(static_cast<uint32_t>(__cvta_generic_to_shared(&raised)) + 1);
   }
 
-  /// Before a wait that may call tell_block(), if no block barrier stands between it and an earlier wait: all threads
-  /// have read what that one left in the word.
-  __device__ __forceinline__ void separate_telling() const { __syncthreads(); }
+  /// Before a wait that may call raise_timeout_flag(), if no block barrier stands between it and an earlier wait: all
+  /// threads have read what that one left in the word.
+  __device__ __forceinline__ void separate_timeout_flags() const { __syncthreads(); }
 
-  /// A thread that gives up calls it; then the block's next sync_block_telling() returns true.
-  __device__ __forceinline__ void tell_block(uint32_t place) const {
+  /// A thread that gives up calls it; then the block's next sync_block_any() returns true.
+  __device__ __forceinline__ void raise_timeout_flag(uint32_t place) const {
     asm volatile("st.volatile.shared.u32 [%0], 1;" ::"r"(place - 1) : "memory");
   }
 
-  /// sync_block() that returns whether a thread of the block has called tell_block(). A read of shared memory instead
-  /// of a voting barrier: half the time on H200. All barriers of a kernel share the word: who was told clears it.
-  __device__ __forceinline__ bool sync_block_telling(bool, uint32_t place) const {
+  /// sync_block() that returns whether a thread of the block has called raise_timeout_flag(). A read of shared memory
+  /// instead of a voting barrier: half the time on H200. All barriers of a kernel share the word: whoever finds it
+  /// raised clears it.
+  __device__ __forceinline__ bool sync_block_any(bool, uint32_t place) const {
     __syncthreads();
-    uint32_t told;
-    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(told) : "r"(place - 1) : "memory");
-    if (told == 0) return false;
-    clear_telling(place);
+    uint32_t raised;
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(raised) : "r"(place - 1) : "memory");
+    if (raised == 0) return false;
+    clear_timeout_flag(place);
     return true;
   }
 
   /// The number of the multiprocessor that runs this block, and how many there can be.
-  __device__ __forceinline__ uint32_t processor() const {
+  __device__ __forceinline__ uint32_t sm_id() const {
     uint32_t number;
     asm("mov.u32 %0, %%smid;" : "=r"(number));
     return number;
   }
 
   /// `pointer`, in a way that keeps what is computed from it out of registers until it is needed.
-  __device__ __forceinline__ uint32_t* rarely_used(uint32_t* pointer) const {
+  __device__ __forceinline__ uint32_t* opaque(uint32_t* pointer) const {
     asm volatile("" : "+l"(pointer));
     return pointer;
   }
 
   /// `value`, computed here and not anew wherever it is used.
-  __device__ __forceinline__ uint32_t pinned(uint32_t value) const {
+  __device__ __forceinline__ uint32_t opaque(uint32_t value) const {
     asm volatile("" : "+r"(value));
     return value;
   }
@@ -146,8 +147,8 @@ struct cuda_grid {
   __device__ __forceinline__ void pause() const {}
 
  private:
-  /// Called by all threads of a block that was told.
-  __device__ __noinline__ void clear_telling(uint32_t place) const {
+  /// Called by all threads of a block in which it was raised.
+  __device__ __noinline__ void clear_timeout_flag(uint32_t place) const {
     __syncthreads();  // others may still be reading
     if (thread() == 0) asm volatile("st.volatile.shared.u32 [%0], 0;" ::"r"(place - 1) : "memory");
     __syncthreads();

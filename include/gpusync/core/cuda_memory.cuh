@@ -120,7 +120,7 @@ struct cuda_memory {
   /// on H200 even one that is predicated off waits until the operation before it has been performed.
   static __device__ __forceinline__ void drain(uint32_t times) {
     asm volatile("" : "+r"(times));
-    GPUSYNC_NOT_UNROLLED
+    GPUSYNC_UNROLL(1)
     for (; times != 0; --times) release_fence();
   }
 

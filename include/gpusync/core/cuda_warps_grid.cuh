@@ -72,10 +72,10 @@ class cuda_warps_grid : public cuda_grid {
     }
   }
   /// A vote needs no memory to be prepared.
-  __device__ __forceinline__ uint32_t prepare_telling() const { return 1; }
-  __device__ __forceinline__ void separate_telling() const {}
-  __device__ __forceinline__ void tell_block(uint32_t) const {}
-  __device__ __forceinline__ bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
+  __device__ __forceinline__ uint32_t prepare_timeout_flag() const { return 1; }
+  __device__ __forceinline__ void separate_timeout_flags() const {}
+  __device__ __forceinline__ void raise_timeout_flag(uint32_t) const {}
+  __device__ __forceinline__ bool sync_block_any(bool value, uint32_t) const { return sync_block_or(value); }
 
  private:
   static constexpr unsigned all_lanes = 0xffffffffu;

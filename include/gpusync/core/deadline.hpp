@@ -16,7 +16,7 @@ class timeout {
   GPUSYNC_HD constexpr explicit timeout(uint64_t nanoseconds) : nanoseconds_(nanoseconds) {}
 
   /// From a duration; sub-nanosecond parts are cut off.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Rep, class Period, template <class, class> class Duration>
   GPUSYNC_HD constexpr timeout(Duration<Rep, Period> span)  // NOLINT(google-explicit-constructor): reads as in <chrono>
       : nanoseconds_(span.count() > 0 ? to_nanoseconds<Period>(span.count()) : 0) {}

@@ -5,9 +5,9 @@
 #include <chrono>
 #include <thread>
 
+#include <gpusync/core/arrival_log.hpp>
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/host_memory.hpp>
-#include <gpusync/core/roll_call.hpp>
 
 namespace gpusync {
 
@@ -95,15 +95,15 @@ class host_grid {
   bool sync_block_or(bool value) const { return place_->barrier->arrive_and_wait(value, *place_->launch); }
 
   /// See cuda_grid: here a voting barrier does it, for which nothing need be prepared.
-  uint32_t prepare_telling() const { return 1; }
-  void separate_telling() const {}
-  void tell_block(uint32_t) const {}
-  bool sync_block_telling(bool value, uint32_t) const { return sync_block_or(value); }
+  uint32_t prepare_timeout_flag() const { return 1; }
+  void separate_timeout_flags() const {}
+  void raise_timeout_flag(uint32_t) const {}
+  bool sync_block_any(bool value, uint32_t) const { return sync_block_or(value); }
 
   /// Stands for the number of the processor that runs this block.
-  uint32_t processor() const { return place_->block; }
-  uint32_t* rarely_used(uint32_t* pointer) const { return pointer; }
-  uint32_t pinned(uint32_t value) const { return value; }
+  uint32_t sm_id() const { return place_->block; }
+  uint32_t* opaque(uint32_t* pointer) const { return pointer; }
+  uint32_t opaque(uint32_t value) const { return value; }
   /// For multiprocessors, whose polls cost others time; nothing here.
   void delay(uint32_t) const {}
 

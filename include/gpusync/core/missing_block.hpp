@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <gpusync/core/roll_call.hpp>
+#include <gpusync/core/arrival_log.hpp>
 
 namespace gpusync {
 

@@ -8,7 +8,7 @@ namespace gpusync {
 /// True when the counter `current` has come to `goal` or passed it, also across the wrap at 2^32, as long as the two
 /// are less than 2^31 apart. Barriers must use this and never `==` or `!=`: a fast block may move a counter past the
 /// goal before a slow block has looked at it (with `!=` that block waits for ever).
-GPUSYNC_HD constexpr bool reached(uint32_t current, uint32_t goal) {
+GPUSYNC_HD constexpr bool phase_reached(uint32_t current, uint32_t goal) {
   return static_cast<int32_t>(current - goal) >= 0;
 }
 

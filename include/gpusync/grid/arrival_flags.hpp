@@ -3,7 +3,7 @@
 
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/ordered.hpp>
 
 namespace gpusync::grid {
@@ -11,9 +11,9 @@ namespace gpusync::grid {
 /// How flags are read: a member stores the phase's goal, the number of phases that will have ended with it, in its own
 /// flag; one more word counts the phases that have ended. Goals wrap at 2^32.
 ///
-/// A flag counts for a goal if it holds that goal or one of the next 2^16, never by `reached()`: the flags of those
-/// that did not take part for a while are old, and must not be taken for new until the goal has come round to them
-/// (2^32 - 2^16 phases, more than an hour of nothing but barriers).
+/// A flag counts for a goal if it holds that goal or one of the next 2^16, never by `phase_reached()`: the flags of
+/// those that did not take part for a while are old, and must not be taken for new until the goal has come round to
+/// them (2^32 - 2^16 phases, more than an hour of nothing but barriers).
 ///
 /// The margin is for blocks that drop out. Ranks close up behind them, so a slow one may find in the flag it waits for
 /// what its next owner stored some phases later.
@@ -34,7 +34,7 @@ struct arrival_flags {
   /// change of the membership, `ended` may lag: whoever counts may be slow, and may have dropped out since. But `own`
   /// is exact then: whoever had this rank in the last phase has stored its goal, before that phase could end, and the
   /// next to store there is this member.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t next_goal(Grid, const uint32_t* ended, const uint32_t* own) {
     const uint32_t count = Grid::memory::template load<memory_order::relaxed, scope::device>(ended);
@@ -48,13 +48,13 @@ struct arrival_flags {
   /// The second way is for what dropping out does to flags that are not arrivals: a block that has dropped, or one that
   /// signals to it, may store late and so undo what the next owner of the rank has stored. Arrivals are safe from
   /// that, for the phase cannot end without them. They are looked at one after the other, so that a look stays short.
-  GPUSYNC_TEMPLATE_TEXT
-  template <ordering Order, class Grid, class Arrival, class Watch>
+  GPUSYNC_API_TEMPLATE
+  template <ordering Order, class Grid, class Arrival, class Context>
   GPUSYNC_HD static wait_status wait_for(Grid grid, const uint32_t* flag, uint32_t goal, const uint32_t* ended,
-                                         uint32_t count, Arrival arrival, Watch& watch, bool& all_here) {
-    const auto end = wait_until_or<sees<Order>, scope::device>(
+                                         uint32_t count, Arrival arrival, Context& context, bool& all_here) {
+    const auto end = detail::poll_until_or<sees<Order>, scope::device>(
         grid, flag, [goal](uint32_t current) { return counts(current, goal); },
-        after_a_while<Order, Grid, Arrival>{goal, ended, count, arrival}, watch);
+        after_a_while<Order, Grid, Arrival>{goal, ended, count, arrival}, context);
     all_here = end.done.all_here;
     after_poll<Order>(grid);
     return end.status;
@@ -72,7 +72,7 @@ struct arrival_flags {
     uint32_t seen = 0;
     bool all_here = false;
 
-    GPUSYNC_TEXT bool operator()(uint32_t current) {
+    GPUSYNC_API bool operator()(uint32_t current) {
       using memory = typename Grid::memory;
       if (counts(current, goal)) return true;
       if (++polls % Grid::polls_per_look != 0) return false;
@@ -82,7 +82,7 @@ struct arrival_flags {
         all_here = ++seen == count;
       }
       // Only for one who drops out can the next phase end too, and then all flags may be beyond the margin.
-      if (reached(memory::template load<memory_order::relaxed, scope::device>(ended), goal + 1)) all_here = true;
+      if (phase_reached(memory::template load<memory_order::relaxed, scope::device>(ended), goal + 1)) all_here = true;
       return all_here;
     }
   };

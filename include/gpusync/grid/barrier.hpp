@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gpusync/core/handle.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync {
@@ -41,7 +41,7 @@ struct barrier_argument {
   typename places_of<Algorithm>::type places;
   uint32_t capacity;  ///< the most members
   uint32_t* words;
-  roll_call roll;
+  arrival_log log;
 };
 
 /// Whether a launch makes a handle for each thread, as those on host threads do: then the one that it was given is for
@@ -59,7 +59,7 @@ struct has_handle_per_thread<Grid, decltype(void(Grid::handle_per_thread))> {
 template <class Grid, bool WholeBlock = Grid::whole_block>
 class grid_source {
  public:
-  GPUSYNC_TEXT Grid operator()() const { return Grid::current(); }
+  GPUSYNC_API Grid operator()() const { return Grid::current(); }
 };
 template <class Grid>
 class grid_source<Grid, false> {
@@ -115,7 +115,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
    private:
     friend class basic_grid_barrier;
-    GPUSYNC_TEXT arrival_token(typename Algorithm::token&& value, const uint32_t* of)
+    GPUSYNC_API arrival_token(typename Algorithm::token&& value, const uint32_t* of)
         : value_(static_cast<typename Algorithm::token&&>(value)), of_(of) {}
     typename Algorithm::token value_;
     bool first_ = false;  ///< of the phases since the block joined: the wait looks whether a phase was lost before
@@ -138,7 +138,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// The most members that the storage behind this barrier serves.
   GPUSYNC_HD uint32_t capacity() const { return given_.capacity; }
   /// The report of the storage behind this barrier, readable by the host.
-  GPUSYNC_HD const timeout_report* report() const { return given_.roll.report; }
+  GPUSYNC_HD const timeout_report* report() const { return given_.log.report; }
   /// Which blocks it joins.
   GPUSYNC_HD const Members& who() const { return who_; }
   /// What the storage gave, for handles that have a barrier in them.
@@ -148,14 +148,14 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   /// The same barrier for another view of the calling threads: some warps that act for their block (cuda_warps_grid).
   /// Before the first phase; from then on the view is used, and this barrier not, or the launch ends.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class OtherGrid>
   GPUSYNC_HD basic_grid_barrier<Algorithm, OtherGrid, Members> on(OtherGrid view) {
     static_assert(OtherGrid::whole_block || !grid::is_whole_grid_only<Algorithm>::value,
                   "this algorithm joins nothing but whole blocks: some of their warps cannot act for them");
-    if (standing_ == standing::original) refuse(view, given_.roll.report, standing_, 0);
-    if (standing_ != standing::fresh || phase_ != 0) view.fail(given_.roll.report, misuse::lent, 0);
-    if (!view.valid()) view.fail(given_.roll.report, misuse::bad_view, view.threads());
+    if (standing_ == standing::original) refuse(view, given_.log.report, standing_, 0);
+    if (standing_ != standing::fresh || phase_ != 0) view.fail(given_.log.report, misuse::lent, 0);
+    if (!view.valid()) view.fail(given_.log.report, misuse::bad_view, view.threads());
     standing_ = standing::lent;
     return {given_, who_, view};
   }
@@ -165,7 +165,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// seen. Need not be called. Before a loop of phases it keeps this out of the loop's code, which is worth a few
   /// registers and instructions, and costs a round trip to memory that the first arrival would hide. Not between
   /// arrive() and wait(). After a phase was given up it ends the launch, as a wait without a deadline does.
-  GPUSYNC_TEXT void enter() {
+  GPUSYNC_API void enter() {
     if (standing_ == standing::joined) return;
     Grid grid = grid_();
     const membership_of_phase found = join(grid, given_, who_, standing_, state_);
@@ -173,14 +173,14 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     note_entry(grid);
     if constexpr (watches_loss) {
       // Asked of the block: a branch that warps could part at would slow down the loop that follows.
-      if (grid.sync_block_or(found.lost != 0)) refuse(grid, given_.roll.report, standing::lost, 0);
+      if (grid.sync_block_or(found.lost != 0)) refuse(grid, given_.log.report, standing::lost, 0);
     }
     standing_ = standing::joined;
   }
 
   /// The same for kernels whose waits carry deadlines. timed_out: a phase has been given up, by an earlier launch most
   /// likely; leave the kernel, as after sync_for().
-  GPUSYNC_TEXT wait_status try_enter() {
+  GPUSYNC_API wait_status try_enter() {
     require_bounded();
     if (standing_ == standing::joined) return wait_status::completed;
     if (standing_ == standing::lost) return wait_status::timed_out;
@@ -199,8 +199,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   }
 
   /// Says that this block has come to the end of its phase; does not wait for the others. The block owes the wait for
-  /// the token before it arrives again, and may owe it to the others besides (Algorithm::waiting_forwards).
-  GPUSYNC_TEXT arrival_token arrive() {
+  /// the token before it arrives again, and may owe it to the others besides (Algorithm::wait_needed_by_others).
+  GPUSYNC_API arrival_token arrive() {
     Grid grid = grid_();
     bool first = false;
     uint32_t lost = 0;
@@ -225,16 +225,16 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     standing_ = standing::waiting;
     if constexpr (Algorithm::bounded) {
       // The block may stay away from wait() for long: only this note tells it from a missing one.
-      if (grid.thread() == 0) given_.roll.mark(grid, who_.place(grid), Algorithm::stamp(token.value_));
+      if (grid.thread() == 0) given_.log.mark(grid, who_.place(grid), Algorithm::stamp(token.value_));
     }
     return token;
   }
 
   /// Waits until every member has arrived in the token's phase.
-  GPUSYNC_TEXT void wait(arrival_token&& token) { (void)wait_split(token, no_deadline{}); }
+  GPUSYNC_API void wait(arrival_token&& token) { (void)wait_split(token, no_deadline{}); }
 
   /// arrive() and wait().
-  GPUSYNC_TEXT void sync() { (void)sync_within(no_deadline{}); }
+  GPUSYNC_API void sync() { (void)sync_within(no_deadline{}); }
 
   /// As wait(), but gives up `span` after the first few polls have failed, which on a GPU is some ten microseconds
   /// after the call; and at once where a phase has been given up before, by this launch or by an earlier one. All
@@ -246,24 +246,24 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// storage. The first block to give up names them; a block that arrives in the last few microseconds before that may
   /// be named too.
   /// Cost: that of wait(), one read of shared memory (a word of static shared memory per block), and a block barrier.
-  GPUSYNC_TEXT wait_status wait_for(arrival_token&& token, timeout span) {
+  GPUSYNC_API wait_status wait_for(arrival_token&& token, timeout span) {
     require_bounded();
     return wait_split(token, deadline(span));
   }
 
   /// arrive() and wait_for(). Cost: that of sync() and one read of shared memory.
-  GPUSYNC_TEXT wait_status sync_for(timeout span) {
+  GPUSYNC_API wait_status sync_for(timeout span) {
     require_bounded();
     return sync_within(deadline(span));
   }
 
   /// Arrives in this phase, and takes part in none after it: the block may leave the kernel or go on without the
   /// barrier, which it must not call again. Waits only where the algorithm needs every member's help to end the phase
-  /// (Algorithm::waiting_forwards). Members: dropping_blocks.
-  GPUSYNC_TEXT void arrive_and_drop() { (void)drop_within(no_deadline{}); }
+  /// (Algorithm::wait_needed_by_others). Members: dropping_blocks.
+  GPUSYNC_API void arrive_and_drop() { (void)drop_within(no_deadline{}); }
 
   /// As arrive_and_drop(), with a deadline for where it waits. timed_out: leave the kernel, as after sync_for().
-  GPUSYNC_TEXT wait_status arrive_and_drop_for(timeout span) {
+  GPUSYNC_API wait_status arrive_and_drop_for(timeout span) {
     require_bounded();
     return drop_within(deadline(span));
   }
@@ -296,22 +296,22 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   }
 
   /// Out of line, stamps and all: one thread, once.
-  GPUSYNC_TEXT GPUSYNC_COLD static void report(Grid grid, roll_call roll, const Members& who,
-                                               typename Algorithm::token token, uint32_t phase) {
+  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, arrival_log log, const Members& who,
+                                              typename Algorithm::token token, uint32_t phase) {
     if (grid.thread() == 0) {
-      roll.report_missing(grid, who, Algorithm::stamp(token), Algorithm::next_stamp(token), phase);
+      log.report_missing(grid, who, Algorithm::stamp(token), Algorithm::next_stamp(token), phase);
     }
   }
 
   /// Finds the block's part in the barrier, of a handle that stands so. What it loads need not be there when it
   /// returns.
-  GPUSYNC_TEXT static membership_of_phase join(Grid grid, const argument& given, const Members& who, standing how,
-                                               const state_type& known) {
+  GPUSYNC_API static membership_of_phase join(Grid grid, const argument& given, const Members& who, standing how,
+                                              const state_type& known) {
     if (how == standing::lost) return {known, how, 1};
     if (how == standing::joined) return {known, how, 0};
     const membership own = admitted(grid, given, who, how);
     membership_of_phase found{{}, standing::joined, 0};
-    if constexpr (watches_loss) found.lost = given.roll.lost(grid);
+    if constexpr (watches_loss) found.lost = given.log.lost(grid);
     if constexpr (detail::places_of<Algorithm>::has) {
       // Not out of line: it reads the kernel's parameters where they are.
       found.state = Algorithm::template look<Members::may_drop>(
@@ -323,23 +323,23 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   }
 
   /// The block among the members, of a handle that it may join with.
-  GPUSYNC_TEXT static membership admitted(Grid grid, const argument& given, const Members& who, standing how) {
+  GPUSYNC_API static membership admitted(Grid grid, const argument& given, const Members& who, standing how) {
     const membership own = who.of(grid);
     // An outsider's arrivals would be counted as other blocks'.
     if (how != standing::fresh || own.rank >= own.count || own.count > given.capacity) {
-      refuse(grid, given.roll.report, how, own.count);
+      refuse(grid, given.log.report, how, own.count);
     }
     return own;
   }
 
   /// Out of line: some KB of code that every loop of phases would have to jump over.
-  GPUSYNC_TEXT GPUSYNC_COLD static state_type joined(Grid grid, uint32_t* words, membership own) {
+  GPUSYNC_API GPUSYNC_COLD static state_type joined(Grid grid, uint32_t* words, membership own) {
     return Algorithm::join(grid, words, own);
   }
 
   /// Out of line: a kernel has many such calls, and of what it can tell apart here its compiler would make a jump
   /// table, for each phase to pass through.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class AnyGrid>
   [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(AnyGrid grid, timeout_report* report, standing how,
                                                           uint32_t members) {
@@ -354,20 +354,20 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   }
 
   /// Makes of what join() has found what a phase leaves behind.
-  GPUSYNC_TEXT static void settle(state_type& state) {
+  GPUSYNC_API static void settle(state_type& state) {
     if constexpr (detail::has_fused_form<Algorithm>::value) Algorithm::settle(state);
   }
 
-  GPUSYNC_TEXT void note_entry(Grid grid) {
+  GPUSYNC_API void note_entry(Grid grid) {
     settle(state_);
     if constexpr (watches_loss) {
       if (grid.thread() != 0) return;
-      given_.roll.mark_entry(grid, who_.place(grid), Algorithm::stamp(Algorithm::upcoming(state_)));
+      given_.log.mark_entry(grid, who_.place(grid), Algorithm::stamp(Algorithm::upcoming(state_)));
     }
   }
 
   /// For a block that waits at once.
-  GPUSYNC_TEXT static typename Algorithm::token arrive_to_wait(Grid grid, uint32_t* words, state_type& state) {
+  GPUSYNC_API static typename Algorithm::token arrive_to_wait(Grid grid, uint32_t* words, state_type& state) {
     if constexpr (detail::has_fused_form<Algorithm>::value) {
       return Algorithm::arrive_fused(grid, words, state);
     } else {
@@ -377,26 +377,26 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   /// The same for one that has not yet joined. `lost`: whether a phase was lost before, in a thread that sees to it;
   /// looked up behind the arrival, whose release would wait for it.
-  GPUSYNC_TEXT static typename Algorithm::token arrive_first(Grid grid, const argument& given, membership own,
-                                                             state_type& state, uint32_t& lost) {
+  GPUSYNC_API static typename Algorithm::token arrive_first(Grid grid, const argument& given, membership own,
+                                                            state_type& state, uint32_t& lost) {
     if constexpr (detail::places_of<Algorithm>::has) {
-      return Algorithm::template arrive_first<Members::may_drop>(grid, given.places, own, state, given.roll, lost);
+      return Algorithm::template arrive_first<Members::may_drop>(grid, given.places, own, state, given.log, lost);
     } else {
       state = joined(grid, given.words, own);
       typename Algorithm::token token = arrive_to_wait(grid, given.words, state);
-      if constexpr (watches_loss) lost = given.roll.lost_to_block(grid);
+      if constexpr (watches_loss) lost = given.log.lost_to_block(grid);
       return token;
     }
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Deadline>
   GPUSYNC_HD wait_status sync_within(Deadline limit) {
     Grid grid = grid_();
     if (standing_ == standing::joined) {
       typename Algorithm::token token = arrive_to_wait(grid, given_.words, state_);
-      return ended(pass<true>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token),
-                              phase_, limit),
+      return ended(pass<true>(grid, given_, who_, state_, timeout_flag_,
+                              static_cast<typename Algorithm::token&&>(token), phase_, limit),
                    grid);
     }
     return first_sync(grid, limit);
@@ -404,7 +404,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   /// The first phase, or a call that must fail: a copy of the other phases' text, so that what it looks at besides
   /// takes no register of theirs.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Deadline>
   GPUSYNC_HD wait_status first_sync(Grid grid, Deadline limit) {
     if constexpr (watches_loss && Deadline::bounded) {
@@ -412,7 +412,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     }
     [[maybe_unused]] uint32_t lost = 0;
     typename Algorithm::token token = arrive_first(grid, given_, admitted(grid, given_, who_, standing_), state_, lost);
-    wait_status status = pass<false>(grid, given_, who_, state_, telling_,
+    wait_status status = pass<false>(grid, given_, who_, state_, timeout_flag_,
                                      static_cast<typename Algorithm::token&&>(token), phase_, limit);
     if constexpr (watches_loss) {
       if (status == wait_status::completed) status = settled<Deadline>(grid, given_, lost);
@@ -421,7 +421,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   }
 
   /// The handle after a phase. Said plainly in each case, for a compiler to see what it is in the next.
-  GPUSYNC_TEXT wait_status ended(wait_status status, Grid grid) {
+  GPUSYNC_API wait_status ended(wait_status status, Grid grid) {
     if (__builtin_expect(status == wait_status::timed_out, 0)) {
       standing_ = standing::lost;
       return wait_status::timed_out;
@@ -434,18 +434,18 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     return wait_status::completed;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Deadline>
   GPUSYNC_HD wait_status wait_split(arrival_token& token, Deadline limit) {
     Grid grid = grid_();
-    if (token.spent_) grid.fail(given_.roll.report, misuse::spent_token, 0);
-    if (token.of_ != given_.words) grid.fail(given_.roll.report, misuse::foreign_token, 0);
+    if (token.spent_) grid.fail(given_.log.report, misuse::spent_token, 0);
+    if (token.of_ != given_.words) grid.fail(given_.log.report, misuse::foreign_token, 0);
     token.spent_ = true;
     if constexpr (watches_loss) {
       if (standing_ == standing::lost) return ended(settled<Deadline>(grid, given_, 1), grid);
     }
-    if constexpr (Deadline::bounded) grid.separate_telling();
-    wait_status status = pass<false>(grid, given_, who_, state_, telling_,
+    if constexpr (Deadline::bounded) grid.separate_timeout_flags();
+    wait_status status = pass<false>(grid, given_, who_, state_, timeout_flag_,
                                      static_cast<typename Algorithm::token&&>(token.value_), phase_, limit);
     if constexpr (watches_loss) {
       if (token.first_ && status == wait_status::completed) status = settled<Deadline>(grid, given_, token.lost_);
@@ -454,46 +454,46 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   }
 
   /// The end of the first phase, or of a call after one was lost: what has become of a phase that was passed by count.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Deadline>
   GPUSYNC_HD static wait_status settled(Grid grid, const argument& given, uint32_t lost) {
     if constexpr (Deadline::bounded) {
       // Not all threads need have seen it.
       return grid.sync_block_or(lost != 0) ? wait_status::timed_out : wait_status::completed;
     } else {
-      if (lost != 0) refuse(grid, given.roll.report, standing::lost, 0);
+      if (lost != 0) refuse(grid, given.log.report, standing::lost, 0);
       return wait_status::completed;
     }
   }
 
   /// The wait for a phase, the launch's `phase`-th.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <bool JustArrived, class Deadline>
   GPUSYNC_HD static wait_status pass(Grid grid, const argument& given, const Members& who, state_type& state,
-                                     uint32_t& telling, typename Algorithm::token&& token, uint32_t phase,
+                                     uint32_t& timeout_flag, typename Algorithm::token&& token, uint32_t phase,
                                      Deadline limit) {
     if constexpr (Deadline::bounded) {
-      if (telling == 0) telling = grid.prepare_telling();
+      if (timeout_flag == 0) timeout_flag = grid.prepare_timeout_flag();
     }
     [[maybe_unused]] const auto copy = kept<Deadline>(token);
-    watch<Deadline> watching(limit, given.roll, who.place(grid), Algorithm::stamp(token), telling);
+    wait_context<Deadline> context(limit, given.log, who.place(grid), Algorithm::stamp(token), timeout_flag);
     wait_status status;
     if constexpr (JustArrived && detail::has_fused_form<Algorithm>::value) {
       status =
-          Algorithm::wait_fused(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
+          Algorithm::wait_fused(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), context);
     } else {
-      status = Algorithm::wait(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), watching);
+      status = Algorithm::wait(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), context);
     }
     if constexpr (Deadline::bounded) {
       if (__builtin_expect(status == wait_status::timed_out, 0)) {
-        report(grid, given.roll, who, copy, phase);
+        report(grid, given.log, who, copy, phase);
         return wait_status::timed_out;
       }
     }
     return wait_status::completed;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Deadline>
   GPUSYNC_HD static auto kept([[maybe_unused]] const typename Algorithm::token& token) {
     if constexpr (Deadline::bounded) {
@@ -503,7 +503,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     }
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Deadline>
   GPUSYNC_HD wait_status drop_within(Deadline limit) {
     static_assert(Members::may_drop, "only a barrier made by dropping_barrier() can be left early");
@@ -519,9 +519,9 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     if (standing_ == standing::joined) {
       if (grid.thread() == 0) who_.drop(grid, phase_);
       typename Algorithm::token token = Algorithm::arrive(grid, given_.words, state_);
-      if constexpr (Algorithm::waiting_forwards) {
-        if constexpr (Deadline::bounded) grid.separate_telling();
-        status = pass<false>(grid, given_, who_, state_, telling_, static_cast<typename Algorithm::token&&>(token),
+      if constexpr (Algorithm::wait_needed_by_others) {
+        if constexpr (Deadline::bounded) grid.separate_timeout_flags();
+        status = pass<false>(grid, given_, who_, state_, timeout_flag_, static_cast<typename Algorithm::token&&>(token),
                              phase_, limit);
       }
     }
@@ -538,7 +538,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   typename Algorithm::state state_{};
   uint32_t phase_ = 0;
   standing standing_ = standing::fresh;
-  uint32_t telling_ = 0;  ///< what the grid needs to tell a block of a timed-out wait; 0: not asked for yet
+  uint32_t timeout_flag_ = 0;  ///< what the grid needs to tell a block of a timed-out wait; 0: not asked for yet
 };
 
 }  // namespace gpusync

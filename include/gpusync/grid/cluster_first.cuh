@@ -4,7 +4,7 @@
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -25,7 +25,7 @@ namespace gpusync::grid {
 struct cluster_first {
   static constexpr ordering order = ordering::acquire_release;
   static constexpr bool bounded = false;
-  static constexpr bool waiting_forwards = true;
+  static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = false;
   static constexpr bool whole_grid_only = true;
   static constexpr bool for_clusters = true;  ///< means something in launches in clusters only
@@ -84,19 +84,19 @@ struct cluster_first {
     return goal;
   }
 
-  template <class Watch>
+  template <class Context>
   static __device__ __forceinline__ wait_status wait(cuda_grid grid, uint32_t* words, const state& own, token goal,
-                                                     Watch& watch) {
+                                                     Context& context) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
 #endif
     if (own.adds) cuda_memory::add<memory_order::release, scope::device>(words, own.step);
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = wait_until<memory_order::acquire, scope::device>(
-          grid, words, [goal](uint32_t current) { return reached(current, goal); }, watch);
+      status = detail::poll_until<memory_order::acquire, scope::device>(
+          grid, words, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 };
 

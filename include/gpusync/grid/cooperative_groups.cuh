@@ -4,7 +4,7 @@
 #include <cooperative_groups.h>
 
 #include <gpusync/core/cuda_grid.cuh>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync::grid {
@@ -19,7 +19,7 @@ namespace gpusync::grid {
 struct cooperative_groups {
   static constexpr ordering order = ordering::acquire_release;
   static constexpr bool bounded = false;
-  static constexpr bool waiting_forwards = false;
+  static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = false;
   static constexpr bool whole_grid_only = true;
   static constexpr const char* family = "cg";
@@ -39,9 +39,9 @@ struct cooperative_groups {
     return ::cooperative_groups::this_grid().barrier_arrive();
   }
 
-  template <class Watch>
+  template <class Context>
   static __device__ __forceinline__ wait_status wait(cuda_grid, const uint32_t*, const state&, token&& arrived,
-                                                     const Watch&) {
+                                                     const Context&) {
     ::cooperative_groups::this_grid().barrier_wait(static_cast<token&&>(arrived));
     return wait_status::completed;
   }

@@ -24,7 +24,7 @@ class counter_placement {
   places_type places_;
 };
 
-/// Lines on both sides and the rules to use them by.
+/// Lines on both partitions and the rules to use them by.
 template <ordering Order>
 class counter_placement<placed_counters<Order>> {
  public:
@@ -41,17 +41,17 @@ class counter_placement<placed_counters<Order>> {
     if (!lease_.empty()) {
       const std::vector<uint32_t> line(image.begin(), image.begin() + line_survey::line_words);
       places_.lines = lease_.stock().line(0);
-      for (uint32_t side = 0; side < 2; ++side) {
+      for (uint32_t partition = 0; partition < 2; ++partition) {
         for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
-          places_.put_line(side, i, lease_.number(side, i));
-          check_cuda(
-              cudaMemcpy(places_.line_at(side, i), line.data(), line.size() * sizeof(uint32_t), cudaMemcpyHostToDevice),
-              "cudaMemcpy");
+          places_.put_line(partition, i, lease_.number(partition, i));
+          check_cuda(cudaMemcpy(places_.line_at(partition, i), line.data(), line.size() * sizeof(uint32_t),
+                                cudaMemcpyHostToDevice),
+                     "cudaMemcpy");
         }
       }
-      const std::vector<unsigned char>& sides = lease_.stock().survey().sides();
-      for (uint32_t i = 0; i < counter_places::most_processors; ++i) {
-        places_.put_side(i, i < sides.size() ? sides[i] & 1u : 0u);
+      const std::vector<unsigned char>& partitions = lease_.stock().survey().partitions();
+      for (uint32_t i = 0; i < counter_places::most_sms; ++i) {
+        places_.put_partition(i, i < partitions.size() ? partitions[i] & 1u : 0u);
       }
     }
     // For launches that the storage does not see.
@@ -74,7 +74,7 @@ class counter_placement<placed_counters<Order>> {
     given.plan = plan_;
   }
 
-  /// Whether two sides were found.
+  /// Whether two partitions were found.
   bool placed() const { return !lease_.empty(); }
   const cuda_line_lease& lease() const { return lease_; }
 

@@ -8,22 +8,22 @@ namespace gpusync::grid {
 /// How the blocks of a grid share counters. Any plan is correct on any grid; plans differ in speed.
 struct counter_plan {
   uint16_t sub_counters;  ///< the members are spread over so many counters, all of which each block polls: 1, 2, 4, 8
-  uint16_t copies;        ///< of each counter on each side, each polled by a part of the side's blocks: 1, 2, 4, 8
-  uint16_t sides;         ///< 2: copies on both sides of the L2, a block polls its own side's; 1: no sides
+  uint16_t copies;  ///< of each counter on each partition, each polled by a part of the partition's blocks: 1, 2, 4, 8
+  uint16_t partitions;  ///< 2: copies on both partitions of the L2, a block polls its own partition's; 1: no partitions
   uint16_t second_warp;   ///< 1: the second warp arrives while the first polls, and both drain (for one block per SM)
-  uint32_t first_poll;    ///< cycles from the arrival to the first poll, for polls delay the arrivals
+  uint32_t poll_backoff;  ///< cycles from the arrival to the first poll, for polls delay the arrivals
 
   /// The same for a kernel that is a node of a graph: there the fences with which a second warp drains cost some
   /// 0.12 us a phase on an H200, where in a stream they gain (docs/decisions.md).
   GPUSYNC_HD constexpr counter_plan in_graph() const {
     if (second_warp == 0) return *this;
-    return {sub_counters, copies, sides, 0, first_poll < 100 ? first_poll : 100};
+    return {sub_counters, copies, partitions, 0, poll_backoff < 100 ? poll_backoff : 100};
   }
 };
 
 GPUSYNC_HD constexpr bool operator==(const counter_plan& a, const counter_plan& b) {
-  return a.sub_counters == b.sub_counters && a.copies == b.copies && a.sides == b.sides &&
-         a.second_warp == b.second_warp && a.first_poll == b.first_poll;
+  return a.sub_counters == b.sub_counters && a.copies == b.copies && a.partitions == b.partitions &&
+         a.second_warp == b.second_warp && a.poll_backoff == b.poll_backoff;
 }
 
 /// A plan and the grids that it is for: those with at most so many blocks per SM of at most so many threads.
@@ -46,7 +46,7 @@ struct counter_rules {
   /// The plan for `members` blocks of `threads` threads on a device of `sm_count` multiprocessors. Precondition: at
   /// least one rule.
   GPUSYNC_HD constexpr counter_plan choose(uint32_t members, uint32_t threads, uint32_t sm_count) const {
-    GPUSYNC_NOT_UNROLLED
+    GPUSYNC_UNROLL(1)
     for (uint32_t i = 0; i + 1 < count; ++i) {
       const uint32_t limit = rules[i].blocks_per_sm;
       const bool few = limit == any || members * counter_rule::unit <= limit * sm_count;
@@ -65,26 +65,26 @@ struct packed_plan {
 
   GPUSYNC_HD static constexpr uint32_t log2(uint32_t power) { return power >= 8 ? 3 : power >= 4 ? 2 : power / 2; }
   GPUSYNC_HD static constexpr packed_plan of(const counter_plan& plan) {
-    return {log2(plan.sub_counters) | log2(plan.copies) << 2 | (plan.sides - 1u) << 4 |
-            static_cast<uint32_t>(plan.second_warp) << 5 | plan.first_poll << first_poll_shift};
+    return {log2(plan.sub_counters) | log2(plan.copies) << 2 | (plan.partitions - 1u) << 4 |
+            static_cast<uint32_t>(plan.second_warp) << 5 | plan.poll_backoff << first_poll_shift};
   }
 
   /// The plan again.
   GPUSYNC_HD constexpr counter_plan unpacked() const {
     return {static_cast<uint16_t>(1u << counters_log2()), static_cast<uint16_t>(1u << copies_log2()),
-            static_cast<uint16_t>(1u << sides_log2()), static_cast<uint16_t>(second_warp()), first_poll()};
+            static_cast<uint16_t>(1u << partitions_log2()), static_cast<uint16_t>(second_warp()), poll_backoff()};
   }
 
   GPUSYNC_HD constexpr uint32_t counters_log2() const { return bits & 3; }
   GPUSYNC_HD constexpr uint32_t copies_log2() const { return bits >> 2 & 3; }
-  GPUSYNC_HD constexpr uint32_t sides_log2() const { return bits >> 4 & 1; }
+  GPUSYNC_HD constexpr uint32_t partitions_log2() const { return bits >> 4 & 1; }
   GPUSYNC_HD constexpr uint32_t second_warp() const { return bits >> 5 & 1; }
-  /// Fitted, with a single counter that has a single copy on each side.
+  /// Fitted, with a single counter that has a single copy on each partition.
   GPUSYNC_HD constexpr bool has_one_counter() const { return (bits & (fitted | 15)) == fitted; }
   /// The same plan, if it has one; as something that a compiler knows of it.
   GPUSYNC_HD constexpr packed_plan of_one_counter() const { return {bits & ~15u}; }
   GPUSYNC_HD constexpr bool is_fitted() const { return (bits & fitted) != 0; }
-  GPUSYNC_HD constexpr uint32_t first_poll() const { return bits >> first_poll_shift; }
+  GPUSYNC_HD constexpr uint32_t poll_backoff() const { return bits >> first_poll_shift; }
   /// Which of the words of each line is this plan's. Plans with other counters must not share words, for a word takes
   /// part in a phase only if its plan is in use.
   GPUSYNC_HD constexpr uint32_t word() const { return bits & 31; }
@@ -94,13 +94,13 @@ struct packed_plan {
 /// than members, never more lanes than a block has.
 GPUSYNC_HD constexpr packed_plan fit(packed_plan plan, uint32_t members, uint32_t threads, uint32_t warp_size) {
   const uint32_t lanes = warp_size > 1 && threads > warp_size ? warp_size : threads;
-  uint32_t counters = plan.counters_log2(), copies = plan.copies_log2(), sides = plan.sides_log2();
+  uint32_t counters = plan.counters_log2(), copies = plan.copies_log2(), partitions = plan.partitions_log2();
   while (counters != 0 && (members >> counters == 0 || lanes >> counters == 0)) --counters;
-  while (copies != 0 && lanes >> (sides + copies) == 0) --copies;
-  if (lanes >> sides == 0) sides = 0;
-  const uint32_t second = threads < warp_size + (1u << (sides + copies)) ? 0 : plan.second_warp();
-  return {counters | copies << 2 | sides << 4 | second << 5 | packed_plan::fitted |
-          plan.first_poll() << packed_plan::first_poll_shift};
+  while (copies != 0 && lanes >> (partitions + copies) == 0) --copies;
+  if (lanes >> partitions == 0) partitions = 0;
+  const uint32_t second = threads < warp_size + (1u << (partitions + copies)) ? 0 : plan.second_warp();
+  return {counters | copies << 2 | partitions << 4 | second << 5 | packed_plan::fitted |
+          plan.poll_backoff() << packed_plan::first_poll_shift};
 }
 GPUSYNC_HD constexpr counter_plan fit(const counter_plan& plan, uint32_t members, uint32_t threads,
                                       uint32_t warp_size) {

@@ -1,4 +1,4 @@
-// Lines of device memory whose side of the L2 cache is known.
+// Lines of device memory whose partition of the L2 cache is known.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ __global__ void survey_lines(uint32_t* memory, float* round_trips, uint32_t line
       }
       best = fminf(best, static_cast<float>(grid.cycles_after(value) - begin) / chain);
     }
-    round_trips[size_t{grid.processor()} * lines + line] = best;
+    round_trips[size_t{grid.sm_id()} * lines + line] = best;
   }
 }
 
@@ -71,23 +71,23 @@ class cuda_lines {
     cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     stream_.reset(stream);
-    survey_ = line_survey(measure_round_trips(), processors, count);
+    survey_ = line_survey(measure_round_trips(), sms, count);
   }
 
   const line_survey& survey() const { return survey_; }
   /// Processor numbers that a survey knows.
-  static constexpr uint32_t processors = 512;
+  static constexpr uint32_t sms = 512;
   uint32_t* line(uint32_t index) const {
     return static_cast<uint32_t*>(memory_.address()) + size_t{index} * line_survey::line_words;
   }
 
-  /// Takes `per_side` free lines of each side, the cheapest first, no two of which share a bottleneck if that can be
-  /// had. Empty if there are not so many. Thread-safe.
-  std::vector<uint32_t> take(uint32_t per_side) {
+  /// Takes `per_partition` free lines of each partition, the cheapest first, no two of which share a bottleneck if that
+  /// can be had. Empty if there are not so many. Thread-safe.
+  std::vector<uint32_t> take(uint32_t per_partition) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const cuda_device_scope scope(device_.ordinal());
     const std::vector<uint32_t> taken =
-        survey_.pick(per_side, free_, [this](uint32_t a, uint32_t b) { return share_a_bottleneck(a, b); });
+        survey_.pick(per_partition, free_, [this](uint32_t a, uint32_t b) { return share_a_bottleneck(a, b); });
     for (const uint32_t line : taken) free_[line] = false;
     return taken;
   }
@@ -114,7 +114,7 @@ class cuda_lines {
   }
 
   std::vector<float> measure_round_trips() const {
-    const size_t entries = size_t{processors} * count;
+    const size_t entries = size_t{sms} * count;
     const cuda_buffer table(device_, entries * sizeof(float));
     // So much shared memory that each SM takes one block.
     const auto kernel = detail::survey_lines<>;
@@ -153,9 +153,9 @@ class cuda_lines {
     return best;
   }
 
-  /// Some lines of the two sides lie in slices that are each other's mirror image: adds to both go at one line's pace,
-  /// or nearly. On an H200 independent lines take 0.54 of that time, others 0.68 or more, and a barrier with one pair
-  /// of those takes 80 ns longer.
+  /// Some lines of the two partitions lie in slices that are each other's mirror image: adds to both go at one line's
+  /// pace, or nearly. On an H200 independent lines take 0.54 of that time, others 0.68 or more, and a barrier with one
+  /// pair of those takes 80 ns longer.
   bool share_a_bottleneck(uint32_t a, uint32_t b) {
     if (one_line_ms_ == 0) one_line_ms_ = pair_time(a, a);
     return pair_time(a, b) > 0.61f * one_line_ms_;
@@ -174,9 +174,9 @@ class cuda_lines {
 class cuda_line_lease {
  public:
   cuda_line_lease() = default;
-  /// `per_side` lines of each side of `device`. Empty (and then the barrier does without places) if the survey found
-  /// fewer. Throws cuda_failure.
-  cuda_line_lease(const cuda_device& device, uint32_t per_side) {
+  /// `per_partition` lines of each partition of `device`. Empty (and then the barrier does without places) if the
+  /// survey found fewer. Throws cuda_failure.
+  cuda_line_lease(const cuda_device& device, uint32_t per_partition) {
     static std::mutex mutex;
     static std::vector<std::weak_ptr<cuda_lines>> stocks[most_devices];
     const std::lock_guard<std::mutex> lock(mutex);
@@ -186,12 +186,12 @@ class cuda_line_lease {
     for (const auto& candidate : known) {
       stock_ = candidate.lock();
       if (stock_ == nullptr) continue;
-      lines_ = stock_->take(per_side);
+      lines_ = stock_->take(per_partition);
       if (!lines_.empty()) return;
-      if (!stock_->survey().has_sides()) return;
+      if (!stock_->survey().has_partitions()) return;
     }
     stock_ = std::make_shared<cuda_lines>(device);
-    lines_ = stock_->take(per_side);
+    lines_ = stock_->take(per_partition);
     known.push_back(stock_);
   }
   ~cuda_line_lease() {
@@ -204,10 +204,10 @@ class cuda_line_lease {
   }
 
   bool empty() const { return lines_.empty(); }
-  /// The i-th line of a side.
-  uint32_t* line(uint32_t side, uint32_t i) const { return stock_->line(number(side, i)); }
+  /// The i-th line of a partition.
+  uint32_t* line(uint32_t partition, uint32_t i) const { return stock_->line(number(partition, i)); }
   /// Its number in the stock.
-  uint32_t number(uint32_t side, uint32_t i) const { return lines_[side * (lines_.size() / 2) + i]; }
+  uint32_t number(uint32_t partition, uint32_t i) const { return lines_[partition * (lines_.size() / 2) + i]; }
   const cuda_lines& stock() const { return *stock_; }
 
  private:

@@ -149,7 +149,7 @@ class cuda_barrier_storage {
   basic_grid_barrier<Algorithm, cuda_grid, Members> handle(const Members& who) {
     const detail::handle_header header = detail::header_for(*control_, who);
     return basic_grid_barrier<Algorithm, cuda_grid, Members>(
-        {header, counters_->places(), capacity_, words(), layout_.roll(words(), report_.get())}, who);
+        {header, counters_->places(), capacity_, words(), layout_.log(words(), report_.get())}, who);
   }
 
   uint32_t* words() { return static_cast<uint32_t*>(words_.address()); }

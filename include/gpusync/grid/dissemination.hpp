@@ -22,7 +22,7 @@ template <ordering Order>
 struct dissemination {
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
-  static constexpr bool waiting_forwards = true;
+  static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "dissemination";
   static constexpr const char* paper_item = "";
@@ -49,16 +49,16 @@ struct dissemination {
   GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state join(Grid grid, const uint32_t* words, membership who) {
     return {arrival_flags::next_goal(grid, words, words + signal(who.rank, 0)), who.rank, who.count};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t* words, state& own) {
-    gather_block<Order>(grid);
+    release_block<Order>(grid);
     const token goal = own.goal++;
     if (grid.thread() == 0) {
       Grid::memory::template store<publishes<Order>, scope::device>(words + signal(own.rank, 0), goal);
@@ -66,12 +66,12 @@ struct dissemination {
     return goal;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, uint32_t* words, const state& own, token goal, Watch& watch) {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, uint32_t* words, const state& own, token goal, Context& context) {
     wait_status status = wait_status::completed;
-    if (grid.thread() == 0) status = all_rounds(grid, words, own, goal, watch);
-    return meet(grid, status, watch);
+    if (grid.thread() == 0) status = all_rounds(grid, words, own, goal, context);
+    return sync_block_status(grid, status, context);
   }
 
  private:
@@ -83,9 +83,9 @@ struct dissemination {
     return arrival_flags::line_words + size_t{rank} * most_rounds + round;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status all_rounds(Grid grid, uint32_t* words, const state& own, token goal, Watch& watch) {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status all_rounds(Grid grid, uint32_t* words, const state& own, token goal, Context& context) {
     using memory = typename Grid::memory;
     bool all_here = false;
     for (uint32_t round = 0, distance = 1; distance < own.count; ++round, distance *= 2) {
@@ -94,7 +94,7 @@ struct dissemination {
       const uint32_t from = own.rank >= distance ? own.rank - distance : own.rank + own.count - distance;
       const wait_status status = arrival_flags::wait_for<Order>(
           grid, words + signal(from, round), goal, words, own.count,
-          [words](uint32_t rank) { return words + signal(rank, 0); }, watch, all_here);
+          [words](uint32_t rank) { return words + signal(rank, 0); }, context, all_here);
       if (status == wait_status::timed_out) return status;
     }
     // An add, for one who drops out may be late with it.

@@ -102,7 +102,7 @@ class host_barrier_storage {
   basic_grid_barrier<Algorithm, Grid, Members> handle(const Members& who) {
     const detail::handle_header header = detail::header_for(*control_, who);
     return basic_grid_barrier<Algorithm, Grid, Members>(
-        {header, places_, capacity_, words(), layout_.roll(words(), report_memory())}, who);
+        {header, places_, capacity_, words(), layout_.log(words(), report_memory())}, who);
   }
 
   uint32_t* words() { return words_[0].words; }

@@ -1,12 +1,12 @@
 // Where the words of a grid barrier lie in its storage.
 #pragma once
 
-#include <gpusync/core/roll_call.hpp>
+#include <gpusync/core/arrival_log.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync::grid {
 
-/// Offsets, in 32-bit words, within the memory of one barrier: the algorithm's own words, then the roll call's claim
+/// Offsets, in 32-bit words, within the memory of one barrier: the algorithm's own words, then the arrival log's claim
 /// and its two words per block, then the roster of those that have dropped out; each on cache lines of its own so that
 /// bookkeeping never disturbs a poll.
 struct layout {
@@ -26,8 +26,8 @@ struct layout {
     return {claimed, arrived, entered, roster, roster + round_up(dropping_blocks::words(blocks))};
   }
 
-  /// The roll call of a barrier whose memory begins at `words`.
-  GPUSYNC_HD roll_call roll(uint32_t* words, timeout_report* report) const {
+  /// The arrival log of a barrier whose memory begins at `words`.
+  GPUSYNC_HD arrival_log log(uint32_t* words, timeout_report* report) const {
     return {words + claimed, words + arrived, words + entered, report};
   }
 

@@ -1,4 +1,4 @@
-// What round trips of atomics tell about the sides of an L2 cache. Plain arithmetic: no device needed.
+// What round trips of atomics tell about the partitions of an L2 cache. Plain arithmetic: no device needed.
 #pragma once
 
 #include <algorithm>
@@ -11,57 +11,59 @@
 
 namespace gpusync::grid {
 
-/// Sides of processors and of lines, from the round trips between them.
+/// Partitions of sms and of lines, from the round trips between them.
 ///
-/// A round trip is taken as: something of the processor, something of the line, and a surcharge if the two are on
-/// different sides. Centring both ways leaves the surcharge: plus half of it for a far pair, minus half for a near one.
+/// A round trip is taken as: something of the sm, something of the line, and a surcharge if the two are on
+/// different partitions. Centring both ways leaves the surcharge: plus half of it for a far pair, minus half for a near
+/// one.
 class line_survey {
  public:
   static constexpr uint32_t line_words = 32;  ///< 128 bytes
 
   line_survey() = default;
 
-  /// `round_trips[p * lines + l]`: cycles from processor p to line l; 0 for processors that were not seen.
-  line_survey(std::vector<float> round_trips, uint32_t processors, uint32_t lines)
-      : round_trips_(std::move(round_trips)), lines_(lines), sides_(processors, 0), homes_(lines, 0) {
-    for (uint32_t p = 0; p < processors; ++p) {
+  /// `round_trips[p * lines + l]`: cycles from sm p to line l; 0 for sms that were not seen.
+  line_survey(std::vector<float> round_trips, uint32_t sms, uint32_t lines)
+      : round_trips_(std::move(round_trips)), lines_(lines), partitions_(sms, 0), homes_(lines, 0) {
+    for (uint32_t p = 0; p < sms; ++p) {
       if (at(p, 0) > 0) seen_.push_back(p);
     }
-    if (seen_.size() >= 4) find_sides();
+    if (seen_.size() >= 4) find_partitions();
     rate_lines();
   }
 
-  /// Whether there are two sides at all. Without, sides() and homes() are all 0.
-  bool has_sides() const { return has_sides_; }
-  /// 0 or 1 for each processor number.
-  const std::vector<unsigned char>& sides() const { return sides_; }
-  /// The side of each line.
+  /// Whether there are two partitions at all. Without, partitions() and homes() are all 0.
+  bool has_partitions() const { return has_sides_; }
+  /// 0 or 1 for each sm number.
+  const std::vector<unsigned char>& partitions() const { return partitions_; }
+  /// The partition of each line.
   const std::vector<unsigned char>& homes() const { return homes_; }
-  /// Average round trips in cycles to lines of the processor's own side, and of the other.
+  /// Average round trips in cycles to lines of the sm's own partition, and of the other.
   double near() const { return near_; }
   double far() const { return far_; }
-  /// Processors seen, and those of them on side `side`.
-  size_t processors() const { return seen_.size(); }
-  size_t processors_on(unsigned side) const {
+  /// SMs seen, and those of them on partition `partition`.
+  size_t sms() const { return seen_.size(); }
+  size_t sms_on(unsigned partition) const {
     return static_cast<size_t>(
-        std::count_if(seen_.begin(), seen_.end(), [&](uint32_t p) { return sides_[p] == side; }));
+        std::count_if(seen_.begin(), seen_.end(), [&](uint32_t p) { return partitions_[p] == partition; }));
   }
 
-  /// `per_side` of the free lines of each side, side 0's first; empty if there are not so many. Cheap lines first;
-  /// within a side in different slices, which show in the pattern of their round trips; none that, with one of the
-  /// other side, makes `conflict(a, b)` true. Where that cannot be had, with as few conflicts as can be found.
-  std::vector<uint32_t> pick(uint32_t per_side, const std::vector<bool>& free,
+  /// `per_partition` of the free lines of each partition, partition 0's first; empty if there are not so many. Cheap
+  /// lines first; within a partition in different slices, which show in the pattern of their round trips; none that,
+  /// with one of the other partition, makes `conflict(a, b)` true. Where that cannot be had, with as few conflicts as
+  /// can be found.
+  std::vector<uint32_t> pick(uint32_t per_partition, const std::vector<bool>& free,
                              const std::function<bool(uint32_t, uint32_t)>& conflict) const {
     if (!has_sides_) return {};
     std::vector<uint32_t> candidates[2];
     for (const uint32_t line : by_cost_) {
       if (free[line]) candidates[homes_[line]].push_back(line);
     }
-    if (candidates[0].size() < per_side || candidates[1].size() < per_side) return {};
+    if (candidates[0].size() < per_partition || candidates[1].size() < per_partition) return {};
     std::vector<uint32_t> picked[2];
-    for (uint32_t i = 0; i < per_side; ++i) {
-      for (unsigned side = 0; side < 2; ++side) {
-        picked[side].push_back(next(candidates[side], picked[side], picked[1 - side], conflict));
+    for (uint32_t i = 0; i < per_partition; ++i) {
+      for (unsigned partition = 0; partition < 2; ++partition) {
+        picked[partition].push_back(next(candidates[partition], picked[partition], picked[1 - partition], conflict));
       }
     }
     picked[0].insert(picked[0].end(), picked[1].begin(), picked[1].end());
@@ -72,21 +74,21 @@ class line_survey {
   static constexpr double same_slice_cycles = 4;  ///< mean difference of round trips below which lines share a slice
   static constexpr size_t most_questions = 48;    ///< about conflicts, for each line that is picked
 
-  float at(uint32_t processor, uint32_t line) const { return round_trips_[size_t{processor} * lines_ + line]; }
+  float at(uint32_t sm, uint32_t line) const { return round_trips_[size_t{sm} * lines_ + line]; }
 
-  void find_sides() {
+  void find_partitions() {
     const size_t n = seen_.size();
-    std::vector<double> of_processor(n, 0), of_line(lines_, 0);
+    std::vector<double> of_sm(n, 0), of_line(lines_, 0);
     double all = 0;
     for (size_t i = 0; i < n; ++i) {
       for (uint32_t l = 0; l < lines_; ++l) {
-        of_processor[i] += double{at(seen_[i], l)} / lines_;
+        of_sm[i] += double{at(seen_[i], l)} / lines_;
         of_line[l] += at(seen_[i], l) / static_cast<double>(n);
       }
-      all += of_processor[i] / static_cast<double>(n);
+      all += of_sm[i] / static_cast<double>(n);
     }
-    const auto centred = [&](size_t i, uint32_t l) { return at(seen_[i], l) - of_processor[i] - of_line[l] + all; };
-    // The first processor's own side is side 0, whichever that is.
+    const auto centred = [&](size_t i, uint32_t l) { return at(seen_[i], l) - of_sm[i] - of_line[l] + all; };
+    // The first sm's own partition is partition 0, whichever that is.
     std::vector<double> direction(lines_);
     for (uint32_t l = 0; l < lines_; ++l) direction[l] = centred(0, l);
     for (int round = 0; round < 3; ++round) {
@@ -94,7 +96,7 @@ class line_survey {
       for (size_t i = 0; i < n; ++i) {
         double likeness = 0;
         for (uint32_t l = 0; l < lines_; ++l) likeness += centred(i, l) * direction[l];
-        sides_[seen_[i]] = likeness < 0 ? 1 : 0;
+        partitions_[seen_[i]] = likeness < 0 ? 1 : 0;
         for (uint32_t l = 0; l < lines_; ++l) sum[l] += likeness < 0 ? -centred(i, l) : centred(i, l);
       }
       direction = sum;
@@ -103,14 +105,14 @@ class line_survey {
     judge();
   }
 
-  /// Two sides there are if the surcharge stands out of the other differences between round trips, and neither side is
-  /// a handful.
+  /// Two partitions there are if the surcharge stands out of the other differences between round trips, and neither
+  /// partition is a handful.
   void judge() {
     double sum[2] = {0, 0}, squares[2] = {0, 0};
     uint64_t pairs[2] = {0, 0};
     for (const uint32_t p : seen_) {
       for (uint32_t l = 0; l < lines_; ++l) {
-        const unsigned far = sides_[p] == homes_[l] ? 0 : 1;
+        const unsigned far = partitions_[p] == homes_[l] ? 0 : 1;
         sum[far] += at(p, l);
         squares[far] += static_cast<double>(at(p, l)) * at(p, l);
         ++pairs[far];
@@ -124,7 +126,7 @@ class line_survey {
       const double mean = sum[far] / static_cast<double>(pairs[far]);
       spread = std::max(spread, std::sqrt(std::max(0.0, squares[far] / static_cast<double>(pairs[far]) - mean * mean)));
     }
-    const size_t ones = processors_on(1), fewest = std::min(ones, seen_.size() - ones);
+    const size_t ones = sms_on(1), fewest = std::min(ones, seen_.size() - ones);
     has_sides_ = far_ > 1.15 * near_ && far_ - near_ > 1.5 * spread && fewest * 5 >= seen_.size();
     if (!has_sides_) reject();
   }
@@ -132,7 +134,7 @@ class line_survey {
   void reject() {
     has_sides_ = false;
     near_ = far_ = 0;
-    std::fill(sides_.begin(), sides_.end(), static_cast<unsigned char>(0));
+    std::fill(partitions_.begin(), partitions_.end(), static_cast<unsigned char>(0));
     std::fill(homes_.begin(), homes_.end(), static_cast<unsigned char>(0));
   }
 
@@ -142,7 +144,7 @@ class line_survey {
     for (uint32_t l = 0; l < lines_; ++l) {
       float worst[2] = {0, 0};
       for (const uint32_t p : seen_) {
-        float& most = worst[sides_[p] == homes_[l] ? 0 : 1];
+        float& most = worst[partitions_[p] == homes_[l] ? 0 : 1];
         most = std::max(most, at(p, l));
       }
       cost[l] = double{worst[0]} + double{worst[1]};
@@ -185,7 +187,7 @@ class line_survey {
 
   std::vector<float> round_trips_;
   uint32_t lines_ = 0;
-  std::vector<unsigned char> sides_;
+  std::vector<unsigned char> partitions_;
   std::vector<unsigned char> homes_;
   std::vector<uint32_t> seen_;
   std::vector<uint32_t> by_cost_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync::grid {
@@ -30,7 +30,7 @@ struct literal_lock_based {
   static constexpr bool safe = false;    ///< may hang and orders no data, whatever `order` says
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
-  static constexpr bool waiting_forwards = false;
+  static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-based-2010";
   static constexpr const char* paper_item = Order == ordering::none ? "F2" : "F4";
@@ -54,7 +54,7 @@ struct literal_lock_based {
   GPUSYNC_HD static uint32_t stamp(const token& of) { return of.goal << 1 | 1u; }
   GPUSYNC_HD static uint32_t next_stamp(const token& of) { return (of.goal + of.count) << 1 | 1u; }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state join(Grid, const uint32_t* words, membership who) {
     // Stands for the caller's count. The others may have arrived, this block has not: the quotient is certain.
@@ -62,7 +62,7 @@ struct literal_lock_based {
     return {(now / who.count + 1) * who.count, who.count};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t* words, state& own) {
     if constexpr (Order == ordering::fence) {
@@ -75,15 +75,15 @@ struct literal_lock_based {
     return arrived;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token arrived, Watch& watch) {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token arrived, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = wait_until<memory_order::relaxed, scope::device>(
-          grid, words, [arrived](uint32_t current) { return current == arrived.goal; }, watch);
+      status = detail::poll_until<memory_order::relaxed, scope::device>(
+          grid, words, [arrived](uint32_t current) { return current == arrived.goal; }, context);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 };
 
@@ -108,7 +108,7 @@ struct literal_lock_free {
   static constexpr bool safe = false;
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
-  static constexpr bool waiting_forwards = true;
+  static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-free-2010";
   static constexpr const char* paper_item = Order == ordering::none ? "F3" : "F5";
@@ -133,7 +133,7 @@ struct literal_lock_free {
   GPUSYNC_HD static uint32_t stamp(token goal) { return goal << 1 | 1u; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state join(Grid, const uint32_t* words, membership who) {
     // Stands for the caller's count: the member's release cannot be stored before it has arrived.
@@ -141,7 +141,7 @@ struct literal_lock_free {
     return {last + 1, who.rank, who.count};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t* words, state& own) {
     if constexpr (Order == ordering::fence) Grid::memory::template fence<scope::device>();
@@ -153,26 +153,28 @@ struct literal_lock_free {
     return goal;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, uint32_t* words, const state& own, token goal, Watch& watch) {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, uint32_t* words, const state& own, token goal, Context& context) {
     const auto equal = [goal](uint32_t flag) { return flag == goal; };
     const uint32_t thread = grid.thread();
     wait_status status = wait_status::completed;
     if (own.rank == 0) {
       if (thread < own.count) {
-        status = wait_until<memory_order::relaxed, scope::device>(grid, words + arrived(thread), equal, watch);
+        status =
+            detail::poll_until<memory_order::relaxed, scope::device>(grid, words + arrived(thread), equal, context);
       }
-      status = meet(grid, status, watch);
+      status = sync_block_status(grid, status, context);
       if (status == wait_status::timed_out) return status;
       if (thread < own.count) {
         Grid::memory::template store<memory_order::relaxed, scope::device>(words + released(thread), goal);
       }
     }
     if (thread == 0) {
-      status = wait_until<memory_order::relaxed, scope::device>(grid, words + released(own.rank), equal, watch);
+      status =
+          detail::poll_until<memory_order::relaxed, scope::device>(grid, words + released(own.rank), equal, context);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 
  private:

@@ -3,7 +3,7 @@
 
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -25,8 +25,9 @@ namespace gpusync::grid {
 template <ordering Order>
 struct lock_based {
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;            ///< waits can carry a deadline
-  static constexpr bool waiting_forwards = false;  ///< other blocks' waits end whether or not this one calls wait()
+  static constexpr bool bounded = true;  ///< waits can carry a deadline
+  static constexpr bool wait_needed_by_others =
+      false;  ///< other blocks' waits end whether or not this one calls wait()
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-based";
   static constexpr const char* paper_item = Order == ordering::none ? "F2" : Order == ordering::fence ? "F4" : "";
@@ -55,7 +56,7 @@ struct lock_based {
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + phase_word::one_phase); }
 
   /// Every thread of a member, before the block's first arrival in a launch and whenever the membership has changed.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state join(Grid, const uint32_t* words, membership who) {
     // The phase cannot end before this block has arrived, so that every thread reads the same phase.
@@ -63,10 +64,10 @@ struct lock_based {
     return {phase_word::goal(now), who.rank == 0 ? phase_word::completing(who.count) : 1u};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t* words, state& own) {
-    gather_block<Order>(grid);
+    release_block<Order>(grid);
     token goal = own.goal;
     own.goal += phase_word::one_phase;
     if (grid.thread() == 0) {
@@ -75,10 +76,10 @@ struct lock_based {
     return goal;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Watch& watch) {
-    return wait_for_goal<Order>(grid, words, goal, watch);
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
+    return wait_for_goal<Order>(grid, words, goal, context);
   }
 };
 

@@ -20,7 +20,7 @@ template <ordering Order>
 struct lock_free {
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
-  static constexpr bool waiting_forwards = true;
+  static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-free";
   static constexpr const char* paper_item = Order == ordering::none ? "F3" : Order == ordering::fence ? "F5" : "";
@@ -47,16 +47,16 @@ struct lock_free {
   GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state join(Grid grid, const uint32_t* words, membership who) {
     return {arrival_flags::next_goal(grid, words, words + arrived(who.rank)), who.rank, who.count};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t* words, state& own) {
-    gather_block<Order>(grid);
+    release_block<Order>(grid);
     const token goal = own.goal++;
     if (grid.thread() == 0) {
       Grid::memory::template store<publishes<Order>, scope::device>(words + arrived(own.rank), goal);
@@ -64,18 +64,18 @@ struct lock_free {
     return goal;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, uint32_t* words, const state& own, token goal, Watch& watch) {
-    if (own.rank == 0) return collect_and_release(grid, words, own, goal, watch);
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, uint32_t* words, const state& own, token goal, Context& context) {
+    if (own.rank == 0) return collect_and_release(grid, words, own, goal, context);
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
       bool all_here = false;
       status = arrival_flags::wait_for<Order>(
           grid, words + released(own.rank), goal, words, own.count,
-          [words](uint32_t rank) { return words + arrived(rank); }, watch, all_here);
+          [words](uint32_t rank) { return words + arrived(rank); }, context, all_here);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 
  private:
@@ -87,18 +87,18 @@ struct lock_free {
   }
   GPUSYNC_HD static constexpr size_t released(uint32_t rank) { return arrived(rank) + line_words; }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
   GPUSYNC_HD static wait_status collect_and_release(Grid grid, uint32_t* words, const state& own, token goal,
-                                                    Watch& watch) {
+                                                    Context& context) {
     using memory = typename Grid::memory;
     wait_status status = wait_status::completed;
     for (uint32_t rank = grid.thread(); rank < own.count && status == wait_status::completed; rank += grid.threads()) {
-      status = wait_until<sees<Order>, scope::device>(
-          grid, words + arrived(rank), [goal](uint32_t flag) { return arrival_flags::counts(flag, goal); }, watch);
+      status = detail::poll_until<sees<Order>, scope::device>(
+          grid, words + arrived(rank), [goal](uint32_t flag) { return arrival_flags::counts(flag, goal); }, context);
     }
     after_poll<Order>(grid);
-    status = meet(grid, status, watch);
+    status = sync_block_status(grid, status, context);
     if (status == wait_status::timed_out) return status;
     // Each thread releases members that others have collected.
     after_poll<Order>(grid);

@@ -40,19 +40,19 @@ struct is_safe<Algorithm, decltype(void(Algorithm::safe))> {
 struct whole_grid {
   static constexpr bool may_drop = false;
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD membership of(Grid grid) const {
     return {grid.block(), grid.blocks()};
   }
-  /// The calling block's place in the roll call, which never changes.
-  GPUSYNC_TEMPLATE_TEXT
+  /// The calling block's place in the arrival log, which never changes.
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t place(Grid grid) const {
     return grid.block();
   }
-  /// Places in the roll call.
-  GPUSYNC_TEMPLATE_TEXT
+  /// Places in the arrival log.
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t places(Grid grid) const {
     return grid.blocks();
@@ -60,7 +60,7 @@ struct whole_grid {
   /// The block at a place.
   GPUSYNC_HD uint32_t block_at(uint32_t place) const { return place; }
   /// Whether the block at a place is (still) a member.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool takes_part(Grid, uint32_t) const {
     return true;
@@ -74,23 +74,23 @@ struct block_range {
   uint32_t first = 0;
   uint32_t count = 1;
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD membership of(Grid grid) const {
     return {grid.block() - first, count};
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t place(Grid grid) const {
     return grid.block() - first;
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t places(Grid) const {
     return count;
   }
   GPUSYNC_HD uint32_t block_at(uint32_t place) const { return first + place; }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool takes_part(Grid, uint32_t) const {
     return true;
@@ -114,30 +114,30 @@ class dropping_blocks {
   GPUSYNC_HD uint32_t* roster() const { return roster_; }
   GPUSYNC_HD uint32_t roster_words() const { return words(capacity_); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD membership of(Grid grid) const {
     return {grid.block() - even_.before - odd_.before, grid.blocks() - even_.gone - odd_.gone};
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t place(Grid grid) const {
     return grid.block();
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t places(Grid grid) const {
     return grid.blocks();
   }
   GPUSYNC_HD uint32_t block_at(uint32_t place) const { return place; }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool takes_part(Grid, uint32_t place) const {
     return ((bits<Grid>(0, place / 32) | bits<Grid>(1, place / 32)) >> place % 32 & 1u) == 0;
   }
 
   /// One thread of the block, before it arrives in the launch's `phase`-th phase, its last: notes the drop.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void drop(Grid grid, uint32_t phase) const {
     using memory = typename Grid::memory;
@@ -147,7 +147,7 @@ class dropping_blocks {
   }
 
   /// Each thread, after the launch's `phase`-th phase: whether members have dropped in it; then of() has changed.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool changed(Grid grid, uint32_t phase) {
     using memory = typename Grid::memory;
@@ -170,7 +170,7 @@ class dropping_blocks {
 
  private:
   GPUSYNC_HD uint32_t* half(uint32_t phase) const { return roster_ + phase % 2 * (words(capacity_) / 2); }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t bits(uint32_t phase, uint32_t word) const {
     return Grid::memory::template load<memory_order::relaxed, scope::device>(half(phase) + 1 + word);

@@ -3,7 +3,7 @@
 
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 
 namespace gpusync::grid {
 
@@ -20,15 +20,15 @@ inline constexpr memory_order hands_on =
 
 /// The head of every arrival: the block's threads meet, each behind a fence if the ordering is that of 2010. The block
 /// barrier puts every thread's writes before what follows it; a release after it is cumulative and publishes them all.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <ordering Order, class Grid>
-GPUSYNC_HD inline void gather_block(Grid grid) {
+GPUSYNC_HD inline void release_block(Grid grid) {
   if constexpr (Order == ordering::fence) Grid::memory::template fence<scope::device>();
   grid.sync_block();
 }
 
 /// What a polling thread does once it has seen the end of its wait: with ordering fence, a fence.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <ordering Order, class Grid>
 GPUSYNC_HD inline void after_poll(Grid) {
   if constexpr (Order == ordering::fence) Grid::memory::template fence<scope::device>();
@@ -36,16 +36,16 @@ GPUSYNC_HD inline void after_poll(Grid) {
 
 /// The wait of barriers whose blocks each poll one word: thread 0 polls `*word` until it has come to `goal`, then the
 /// block's threads meet.
-GPUSYNC_TEMPLATE_TEXT
-template <ordering Order, class Grid, class Watch>
-GPUSYNC_HD inline wait_status wait_for_goal(Grid grid, const uint32_t* word, uint32_t goal, Watch& watch) {
+GPUSYNC_API_TEMPLATE
+template <ordering Order, class Grid, class Context>
+GPUSYNC_HD inline wait_status wait_for_goal(Grid grid, const uint32_t* word, uint32_t goal, Context& context) {
   wait_status status = wait_status::completed;
   if (grid.thread() == 0) {
-    status = wait_until<sees<Order>, scope::device>(
-        grid, word, [goal](uint32_t current) { return reached(current, goal); }, watch);
+    status = detail::poll_until<sees<Order>, scope::device>(
+        grid, word, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     after_poll<Order>(grid);
   }
-  return meet(grid, status, watch);
+  return sync_block_status(grid, status, context);
 }
 
 }  // namespace gpusync::grid

@@ -3,7 +3,7 @@
 
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/counter_plan.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
@@ -13,49 +13,51 @@ namespace gpusync::grid {
 /// Where the counters of a placed-counters barrier lie, which multiprocessors are near which of them, and how the grid
 /// uses them. Travels with the barrier to the kernel, so that a block finds its part without a look at memory.
 struct counter_places {
-  static constexpr uint32_t most_lines = 8;  ///< per side: sub-counters x copies at most
+  static constexpr uint32_t most_lines = 8;  ///< per partition: sub-counters x copies at most
   static constexpr uint32_t line_words = 32;
-  static constexpr uint32_t most_processors = 256;  ///< those with higher numbers count as on side 0
-  static constexpr uint32_t neighbours = 2;         ///< multiprocessors that share a cluster (TPC), and so a side
+  static constexpr uint32_t most_sms = 256;  ///< those with higher numbers count as on partition 0
+  static constexpr uint32_t neighbours = 2;  ///< multiprocessors that share a cluster (TPC), and so a partition
 
   uint32_t* lines = nullptr;  ///< lines are counted from here
   packed_plan plan;
-  uint32_t sides[most_processors / neighbours / 32] = {};  ///< a bit for each two multiprocessors
-  uint32_t line[most_lines] = {};                          ///< line i of side 0, and in the high half of side 1
+  uint32_t partitions[most_sms / neighbours / 32] = {};  ///< a bit for each two multiprocessors
+  uint32_t line[most_lines] = {};                        ///< line i of partition 0, and in the high half of partition 1
 
-  GPUSYNC_HD void put_line(uint32_t side, uint32_t i, uint32_t number) {
-    line[i] = (line[i] & 0xffffu << 16 * (1 - side)) | number << 16 * side;
+  GPUSYNC_HD void put_line(uint32_t partition, uint32_t i, uint32_t number) {
+    line[i] = (line[i] & 0xffffu << 16 * (1 - partition)) | number << 16 * partition;
   }
-  GPUSYNC_HD void put_side(uint32_t processor, uint32_t side) {
-    uint32_t& word = sides[processor / neighbours / 32];
-    const uint32_t bit = processor / neighbours % 32;
-    word = (word & ~(1u << bit)) | side << bit;
+  GPUSYNC_HD void put_partition(uint32_t sm, uint32_t partition) {
+    uint32_t& word = partitions[sm / neighbours / 32];
+    const uint32_t bit = sm / neighbours % 32;
+    word = (word & ~(1u << bit)) | partition << bit;
   }
-  GPUSYNC_HD uint32_t* line_at(uint32_t side, uint32_t i) const { return at(side, line[i]); }
-  /// The line that an entry of `line` names for a side.
-  GPUSYNC_HD uint32_t* at(uint32_t side, uint32_t entry) const {
-    return lines + (entry >> 16 * side & 0xffffu) * line_words;
+  GPUSYNC_HD uint32_t* line_at(uint32_t partition, uint32_t i) const { return at(partition, line[i]); }
+  /// The line that an entry of `line` names for a partition.
+  GPUSYNC_HD uint32_t* at(uint32_t partition, uint32_t entry) const {
+    return lines + (entry >> 16 * partition & 0xffffu) * line_words;
   }
 };
 
 /// A counter as lock_based's, but kept in copies: a block adds to all copies and polls one. On devices whose L2 cache
-/// has two sides (H100, H200), an atomic on a line of the far side takes some 150 cycles more, and a line that others
-/// modify is cheap to poll only from its own side; so each side has a copy. Where several blocks share an SM, the
-/// members are spread over sub-counters to keep the adds of one line few, and the copies of a side share its pollers. A
-/// first poll that waits a little does not delay the arrivals; a second fence after the add, in a warp that nobody
-/// waits for, makes the next arrival's cheaper. docs/grid-barriers.md has what each is worth.
+/// has two partitions (H100, H200), an atomic on a line of the far partition takes some 150 cycles more, and a line
+/// that others modify is cheap to poll only from its own partition; so each partition has a copy. Where several blocks
+/// share an SM, the members are spread over sub-counters to keep the adds of one line few, and the copies of a
+/// partition share its pollers. A first poll that waits a little does not delay the arrivals; a second fence after the
+/// add, in a warp that nobody waits for, makes the next arrival's cheaper. docs/grid-barriers.md has what each is
+/// worth.
 ///
 /// Which plan a grid uses, the launch decides; plans and places change the speed only.
 ///
 /// Preconditions, ordering, progress: as lock_based.
-/// Cost: one hop. Per block one add instruction of sides x copies lanes, and polls of sub_counters words. In the first
+/// Cost: one hop. Per block one add instruction of partitions x copies lanes, and polls of sub_counters words. In the
+/// first
 ///   phase of a launch the add of a block that has one counter comes back with the phase; with more, one load does.
 /// Storage: 16 lines of 128 bytes, elsewhere if they are placed; at most 32,767 blocks.
 template <ordering Order>
 struct placed_counters {
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
-  static constexpr bool waiting_forwards = false;
+  static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = true;
   static constexpr bool has_fused_form = true;
   static constexpr const char* family = "placed-counters";
@@ -74,10 +76,10 @@ struct placed_counters {
     /// The counters at the end of the phase to come, in the threads that poll. Until settle(): what the block's own
     /// counter holds.
     uint32_t goal;
-    uint32_t step;        ///< what is added
-    uint32_t part;        ///< what it does: see the constants below; a register is dear here
-    uint32_t drains;      ///< 1: adders and pollers drain, off the critical path
-    uint32_t first_poll;  ///< cycles before it
+    uint32_t step;          ///< what is added
+    uint32_t part;          ///< what it does: see the constants below; a register is dear here
+    uint32_t drains;        ///< 1: adders and pollers drain, off the critical path
+    uint32_t poll_backoff;  ///< cycles before it
   };
 
   /// A block's part, but for the phase: what place() finds.
@@ -96,7 +98,7 @@ struct placed_counters {
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t, uint32_t phase) {
     for (size_t i = 0; i < placed_counters::words(1); ++i) words[i] = phase_word::start_of(phase);
   }
-  /// For lines that lie anywhere: those of `words`, sides by parity, a simple plan.
+  /// For lines that lie anywhere: those of `words`, partitions by parity, a simple plan.
   GPUSYNC_HD static places places_in(uint32_t* words) {
     places made;
     made.lines = words;
@@ -105,7 +107,7 @@ struct placed_counters {
       made.put_line(0, i, i);
       made.put_line(1, i, counter_places::most_lines + i);
     }
-    for (uint32_t& sides : made.sides) sides = 0xaaaaaaaau;
+    for (uint32_t& partitions : made.partitions) partitions = 0xaaaaaaaau;
     return made;
   }
 
@@ -115,7 +117,7 @@ struct placed_counters {
 
   /// A block's part. Foremost: members may have changed within the launch, and then the phase is found here, from all
   /// copies. look() makes a state of it.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <bool Foremost, class Grid>
   GPUSYNC_HD static part_found place(Grid grid, const places& at, membership who) {
     packed_plan plan = at.plan;
@@ -127,7 +129,7 @@ struct placed_counters {
 
   /// Finds the phase that the block is in. At the start of a launch all copies agree. The value need not be there
   /// before it is used.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <bool Foremost, class Grid>
   GPUSYNC_HD static state look(Grid, const part_found& found) {
     state own = found.own;
@@ -138,57 +140,58 @@ struct placed_counters {
   }
 
   /// place(), look() and arrive_fused() in one. With one counter the add itself comes back with the phase, and what it
-  /// does not need is found while it is under way. `lost`: what `roll` then knows of a lost phase
-  /// (roll_call::lost_to_block).
-  GPUSYNC_TEMPLATE_TEXT
+  /// does not need is found while it is under way. `lost`: what `log` then knows of a lost phase
+  /// (arrival_log::lost_to_block).
+  GPUSYNC_API_TEMPLATE
   template <bool Foremost, class Grid>
-  GPUSYNC_HD static token arrive_first(Grid grid, const places& at, membership who, state& own, const roll_call& roll,
+  GPUSYNC_HD static token arrive_first(Grid grid, const places& at, membership who, state& own, const arrival_log& log,
                                        uint32_t& lost) {
     if (__builtin_expect(!Foremost && Grid::whole_block && at.plan.has_one_counter(), 1)) {
-      return arrive_at_one(grid, at, who, own, roll, lost);
+      return arrive_at_one(grid, at, who, own, log, lost);
     }
     own = look<Foremost>(grid, place<Foremost>(grid, at, who));
     settle(own);
     const token arrived = add<true>(grid, own);
-    lost = roll.lost_to_block(grid);
+    lost = log.lost_to_block(grid);
     return arrived;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t*, state& own) {
     return add<false>(grid, own);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t*, const state& own, token arrived, Watch& watch) {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t*, const state& own, token arrived, Context& context) {
     wait_status status = wait_status::completed;
-    if (own.part & polls) status = poll(grid, own, arrived.goal, watch);
-    return meet(grid, status, watch);
+    if (own.part & polls) status = poll(grid, own, arrived.goal, context);
+    return sync_block_status(grid, status, context);
   }
 
   /// arrive() for a block that waits at once.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive_fused(Grid grid, uint32_t*, state& own) {
     return add<true>(grid, own);
   }
 
   /// Makes of what a block has loaded what a phase leaves behind, so that its first arrival can be like the others.
-  GPUSYNC_TEXT static void settle(state& own) { own.goal = phase_word::goal(own.goal); }
+  GPUSYNC_API static void settle(state& own) { own.goal = phase_word::goal(own.goal); }
 
   /// wait() right after arrive_fused().
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait_fused(Grid grid, const uint32_t*, const state& own, token arrived, Watch& watch) {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait_fused(Grid grid, const uint32_t*, const state& own, token arrived,
+                                           Context& context) {
     wait_status status = wait_status::completed;
     if (own.part & polls) {
       drain<Grid>(own);
-      grid.delay(own.first_poll);
-      status = poll(grid, own, arrived.goal, watch);
+      grid.delay(own.poll_backoff);
+      status = poll(grid, own, arrived.goal, context);
     }
-    return meet(grid, status, watch);
+    return sync_block_status(grid, status, context);
   }
 
  private:
@@ -196,73 +199,73 @@ struct placed_counters {
   static constexpr uint32_t adds = 2, polls = 4;
 
   /// arrive_first() under a plan with one counter.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD static token arrive_at_one(Grid grid, const places& at, membership who, state& own, const roll_call& roll,
+  GPUSYNC_HD static token arrive_at_one(Grid grid, const places& at, membership who, state& own, const arrival_log& log,
                                         uint32_t& lost) {
     const packed_plan plan = at.plan.of_one_counter();
-    const uint32_t thread = grid.thread(), two_sides = plan.sides_log2();
-    const uint32_t side = two_sides != 0 ? side_of(grid, at) : 0;
+    const uint32_t thread = grid.thread(), two_partitions = plan.partitions_log2();
+    const uint32_t partition = two_partitions != 0 ? partition_of(grid, at) : 0;
     const auto counter = [&](uint32_t of_side) { return at.at(of_side, at.line[0]) + plan.word(); };
-    uint32_t *const near = counter(side), *const far = counter(1 - side);
-    gather_block<Order>(grid);
+    uint32_t *const near = counter(partition), *const far = counter(1 - partition);
+    release_block<Order>(grid);
     const uint32_t step = who.rank == 0 ? phase_word::completing(who.count) : 1u;
     two_words before{};
     if (thread == 0) {
-      if (two_sides != 0) {
+      if (two_partitions != 0) {
         before = Grid::memory::template fetch_add_both<publishes<Order>, scope::device>(near, far, step);
       } else {
         before.first = Grid::memory::template fetch_add<publishes<Order>, scope::device>(near, step);
         before.second = before.first;
       }
     }
-    lost = roll.lost_to_block(grid);
+    lost = log.lost_to_block(grid);
     own = tasks_of(grid, plan);
     own.step = step;
-    if (own.part & adds) own.add_to = side_added(grid, plan, side) == side ? near : far;
+    if (own.part & adds) own.add_to = partition_added(grid, plan, partition) == partition ? near : far;
     own.poll_at = near;
     // Between the two adds others may pass the phase and add to the second counter in the next one. The add that is
     // performed first finds both counters in the block's phase, so of what the two tell the earlier is right.
-    own.goal = reached(before.first, before.second) ? before.second : before.first;
+    own.goal = phase_reached(before.first, before.second) ? before.second : before.first;
     settle(own);
     return take(own);
   }
 
   /// The calling thread among those that add; beyond them all if it comes before the first.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t lane_of(Grid grid, packed_plan plan) {
     return grid.thread() - (plan.second_warp() != 0 ? Grid::warp_size : 0);
   }
 
   /// What the calling thread does; nothing else of the state.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state tasks_of(Grid grid, packed_plan plan) {
     state own{};
     // Pinned, or the compiler would find them anew in each phase.
-    own.drains = grid.pinned(plan.second_warp());
-    own.first_poll = grid.pinned(plan.first_poll());
-    if (lane_of(grid, plan) >> (plan.sides_log2() + plan.copies_log2()) == 0) own.part |= adds;
+    own.drains = grid.opaque(plan.second_warp());
+    own.poll_backoff = grid.opaque(plan.poll_backoff());
+    if (lane_of(grid, plan) >> (plan.partitions_log2() + plan.copies_log2()) == 0) own.part |= adds;
     if (grid.thread() >> plan.counters_log2() == 0) own.part |= polls;
     return own;
   }
 
-  /// The side of the line that a thread that adds adds to. The far copies first: they take longest.
-  GPUSYNC_TEMPLATE_TEXT
+  /// The partition of the line that a thread that adds adds to. The far copies first: they take longest.
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD static uint32_t side_added(Grid grid, packed_plan plan, uint32_t side) {
-    return ((lane_of(grid, plan) >> plan.copies_log2()) + (1u << plan.sides_log2()) - 1 + side) & 1u;
+  GPUSYNC_HD static uint32_t partition_added(Grid grid, packed_plan plan, uint32_t partition) {
+    return ((lane_of(grid, plan) >> plan.copies_log2()) + (1u << plan.partitions_log2()) - 1 + partition) & 1u;
   }
 
   /// place() under a plan that fits.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <bool Foremost, class Grid>
   GPUSYNC_HD static part_found place_by(Grid grid, const places& at, packed_plan plan, membership who) {
     const uint32_t counters_log2 = plan.counters_log2(), copies_log2 = plan.copies_log2();
-    const uint32_t sides_log2 = plan.sides_log2();
+    const uint32_t partitions_log2 = plan.partitions_log2();
     const uint32_t counters = 1u << counters_log2, copies = 1u << copies_log2;
-    const uint32_t side = sides_log2 != 0 ? side_of(grid, at) : 0;
+    const uint32_t partition = partitions_log2 != 0 ? partition_of(grid, at) : 0;
     const uint32_t lane = lane_of(grid, plan);
     const uint32_t sub = who.rank & (counters - 1u);
     const uint32_t copy = who.rank >> counters_log2 & (copies - 1u);
@@ -273,30 +276,30 @@ struct placed_counters {
     state own = tasks_of(grid, plan);
     const uint32_t sharing = (who.count >> counters_log2) + (sub < (who.count & (counters - 1u)) ? 1 : 0);
     own.step = who.rank < counters ? phase_word::completing(sharing) : 1u;
-    own.add_to = line(side_added(grid, plan, side), sub, lane & (copies - 1u));
-    const uint32_t* look_at = line(side, sub, copy);
-    own.poll_at = line(side, own.part & polls ? grid.thread() : sub, copy);  // the plan's word in every thread
+    own.add_to = line(partition_added(grid, plan, partition), sub, lane & (copies - 1u));
+    const uint32_t* look_at = line(partition, sub, copy);
+    own.poll_at = line(partition, own.part & polls ? grid.thread() : sub, copy);  // the plan's word in every thread
     if constexpr (Foremost) {
       // After a change of the membership the copy that the block polled so far may be ahead of others, whose adds are
       // under way: the foremost copy tells.
-      GPUSYNC_NOT_UNROLLED
-      for (uint32_t i = 0; i >> (sides_log2 + copies_log2) == 0; ++i) {
+      GPUSYNC_UNROLL(1)
+      for (uint32_t i = 0; i >> (partitions_log2 + copies_log2) == 0; ++i) {
         const uint32_t value = Grid::memory::template load<memory_order::relaxed, scope::device>(
             line(i >> copies_log2, sub, i & (copies - 1u)));
-        if (i == 0 || reached(value, own.goal)) own.goal = value;
+        if (i == 0 || phase_reached(value, own.goal)) own.goal = value;
       }
     }
     return {own, look_at};
   }
 
-  /// The side of the L2 cache that the block is on.
-  GPUSYNC_TEMPLATE_TEXT
+  /// The partition of the L2 cache that the block is on.
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD static uint32_t side_of(Grid grid, const places& at) {
-    const uint32_t processor = grid.processor();
-    if (processor >= counter_places::most_processors) return 0;
-    const uint32_t pair = processor / counter_places::neighbours;
-    return grid.pick(at.sides, pair / 32) >> pair % 32 & 1u;
+  GPUSYNC_HD static uint32_t partition_of(Grid grid, const places& at) {
+    const uint32_t sm = grid.sm_id();
+    if (sm >= counter_places::most_sms) return 0;
+    const uint32_t pair = sm / counter_places::neighbours;
+    return grid.pick(at.partitions, pair / 32) >> pair % 32 & 1u;
   }
 
   /// The plan's word of each line, taken from an address: a member of the state would need a register.
@@ -305,10 +308,10 @@ struct placed_counters {
                                  counter_places::line_words);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <bool Drain, class Grid>
   GPUSYNC_HD static token add(Grid grid, state& own) {
-    gather_block<Order>(grid);
+    release_block<Order>(grid);
     if (own.part & adds) {
       // Each adding lane releases for itself: the block barrier has put everybody's writes before it.
       Grid::memory::template add<publishes<Order>, scope::device>(own.add_to, own.step);
@@ -324,17 +327,17 @@ struct placed_counters {
     return arrived;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static void drain(const state& own) {
     Grid::memory::drain(own.drains);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status poll(Grid grid, const state& own, uint32_t goal, Watch& watch) {
-    const wait_status status = wait_until<sees<Order>, scope::device>(
-        grid, own.poll_at, [goal](uint32_t current) { return reached(current, goal); }, watch);
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status poll(Grid grid, const state& own, uint32_t goal, Context& context) {
+    const wait_status status = detail::poll_until<sees<Order>, scope::device>(
+        grid, own.poll_at, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     after_poll<Order>(grid);
     return status;
   }

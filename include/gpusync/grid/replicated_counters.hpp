@@ -3,7 +3,7 @@
 
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -25,7 +25,7 @@ struct replicated_counters {
 
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
-  static constexpr bool waiting_forwards = false;
+  static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = Copies == 2    ? "replicated-2"
                                         : Copies == 4  ? "replicated-4"
@@ -55,7 +55,7 @@ struct replicated_counters {
   GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + phase_word::one_phase); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state join(Grid, const uint32_t* words, membership who) {
     // No copy can end a phase in which this block has not arrived. But a phase has ended once one copy says so, and
@@ -64,15 +64,15 @@ struct replicated_counters {
     for (uint32_t copy = 0; copy < Copies; ++copy) {
       const uint32_t value =
           Grid::memory::template load<memory_order::relaxed, scope::device>(words + copy * copy_words);
-      if (copy == 0 || reached(value, now)) now = value;
+      if (copy == 0 || phase_reached(value, now)) now = value;
     }
     return {phase_word::goal(now), who.rank == 0 ? phase_word::completing(who.count) : 1u, who.rank % Copies};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t* words, state& own) {
-    gather_block<Order>(grid);
+    release_block<Order>(grid);
     for (uint32_t copy = grid.thread(); copy < Copies; copy += grid.threads()) {
       Grid::memory::template add<publishes<Order>, scope::device>(words + copy * copy_words, own.step);
     }
@@ -81,10 +81,10 @@ struct replicated_counters {
     return goal;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state& own, token goal, Watch& watch) {
-    return wait_for_goal<Order>(grid, words + own.copy * copy_words, goal, watch);
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state& own, token goal, Context& context) {
+    return wait_for_goal<Order>(grid, words + own.copy * copy_words, goal, context);
   }
 
  private:

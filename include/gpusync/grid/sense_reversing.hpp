@@ -3,7 +3,7 @@
 
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -24,7 +24,7 @@ struct sense_reversing {
 
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
-  static constexpr bool waiting_forwards = false;
+  static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "sense-reversing";
   static constexpr const char* paper_item = "";
@@ -50,17 +50,17 @@ struct sense_reversing {
   GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state join(Grid, const uint32_t* words, membership who) {
     return {Grid::memory::template load<memory_order::relaxed, scope::device>(words) + 1, who.count};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t* words, state& own) {
     using memory = typename Grid::memory;
-    gather_block<Order>(grid);
+    release_block<Order>(grid);
     const token goal = own.goal++;
     if (grid.thread() == 0 &&
         memory::template fetch_add<hands_on<Order>, scope::device>(words + counter, 1u) == own.count - 1) {
@@ -72,10 +72,10 @@ struct sense_reversing {
     return goal;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Watch& watch) {
-    return wait_for_goal<Order>(grid, words, goal, watch);
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
+    return wait_for_goal<Order>(grid, words, goal, context);
   }
 
  private:

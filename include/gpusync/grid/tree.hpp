@@ -3,7 +3,7 @@
 
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
-#include <gpusync/core/watch.hpp>
+#include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -28,7 +28,7 @@ struct tree {
 
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
-  static constexpr bool waiting_forwards = false;
+  static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = Levels == 2 ? "tree-2" : "tree-3";
   static constexpr const char* paper_item = "";
@@ -58,7 +58,7 @@ struct tree {
   GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + phase_word::one_phase); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static state join(Grid, const uint32_t* words, membership who) {
     state own{};
@@ -79,20 +79,20 @@ struct tree {
     return own;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static token arrive(Grid grid, uint32_t* words, state& own) {
-    gather_block<Order>(grid);
+    release_block<Order>(grid);
     const token goal = own.goal;
     own.goal += phase_word::one_phase;
     if (grid.thread() == 0) climb(grid, words, own);
     return goal;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
-  template <class Grid, class Watch>
-  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Watch& watch) {
-    return wait_for_goal<Order>(grid, words, goal, watch);
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
+    return wait_for_goal<Order>(grid, words, goal, context);
   }
 
  private:
@@ -118,7 +118,7 @@ struct tree {
     return levels == 1 ? 0 : levels == 2 ? 1 : 1 + root(count, 3);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static void climb(Grid grid, uint32_t* words, const state& own) {
     using memory = typename Grid::memory;

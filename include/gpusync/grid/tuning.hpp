@@ -75,15 +75,16 @@ struct barrier_tuning {
         grid::counter_rule& rule = made.rules.rules[made.rules.count++];
         if (!read_limit(words, unit, rule.blocks_per_sm) || !read_limit(words, 1, rule.threads) ||
             !read_number(words, rule.plan.sub_counters) || !read_number(words, rule.plan.copies) ||
-            !read_number(words, rule.plan.sides) || !read_number(words, rule.plan.second_warp) ||
-            !read_number(words, rule.plan.first_poll) || !ended(words)) {
+            !read_number(words, rule.plan.partitions) || !read_number(words, rule.plan.second_warp) ||
+            !read_number(words, rule.plan.poll_backoff) || !ended(words)) {
           throw refuse(
               "a rule has seven numbers, of which the first (blocks per SM, in steps of 0.25) and the second may be "
               "`any`");
         }
         if (!valid(rule.plan)) {
           throw refuse(
-              "a rule takes 1, 2, 4 or 8 sub-counters and copies (their product 8 at most), 1 or 2 sides, 0 or 1 for "
+              "a rule takes 1, 2, 4 or 8 sub-counters and copies (their product 8 at most), 1 or 2 partitions, 0 or 1 "
+              "for "
               "the second warp and at most 100000 cycles before the first poll");
         }
       } else {
@@ -105,17 +106,17 @@ struct barrier_tuning {
     for (uint32_t i = 0; i < rules.count; ++i) {
       const grid::counter_plan& plan = rules.rules[i].plan;
       if (valid(plan)) continue;
-      throw invalid_argument("Rule " + std::to_string(i + 1) +
-                             " of a tuning table has no valid plan: " + std::to_string(plan.sub_counters) +
-                             " sub-counters, " + std::to_string(plan.copies) + " copies, " +
-                             std::to_string(plan.sides) + " sides, second warp " + std::to_string(plan.second_warp) +
-                             ", first poll after " + std::to_string(plan.first_poll) + " cycles.");
+      throw invalid_argument(
+          "Rule " + std::to_string(i + 1) +
+          " of a tuning table has no valid plan: " + std::to_string(plan.sub_counters) + " sub-counters, " +
+          std::to_string(plan.copies) + " copies, " + std::to_string(plan.partitions) + " partitions, second warp " +
+          std::to_string(plan.second_warp) + ", first poll after " + std::to_string(plan.poll_backoff) + " cycles.");
     }
   }
 
   void write(std::ostream& text) const {
     text << "gpusync-tuning 1\ndevice " << device
-         << "\n# blocks_per_sm threads  sub_counters copies sides second_warp first_poll\n";
+         << "\n# blocks_per_sm threads  sub_counters copies partitions second_warp poll_backoff\n";
     const auto limit = [&text](uint32_t value, uint32_t parts) {
       if (value == any) {
         text << "any ";
@@ -130,8 +131,8 @@ struct barrier_tuning {
       text << "rule ";
       limit(rule.blocks_per_sm, unit);
       limit(rule.threads, 1);
-      text << ' ' << rule.plan.sub_counters << ' ' << rule.plan.copies << ' ' << rule.plan.sides << ' '
-           << rule.plan.second_warp << ' ' << rule.plan.first_poll << '\n';
+      text << ' ' << rule.plan.sub_counters << ' ' << rule.plan.copies << ' ' << rule.plan.partitions << ' '
+           << rule.plan.second_warp << ' ' << rule.plan.poll_backoff << '\n';
     }
   }
 
@@ -139,7 +140,7 @@ struct barrier_tuning {
   static bool valid(const grid::counter_plan& plan) {
     const auto power = [](uint32_t value) { return value == 1 || value == 2 || value == 4 || value == 8; };
     return power(plan.sub_counters) && power(plan.copies) && plan.sub_counters * plan.copies <= 8 &&
-           (plan.sides == 1 || plan.sides == 2) && plan.second_warp <= 1 && plan.first_poll <= 100000;
+           (plan.partitions == 1 || plan.partitions == 2) && plan.second_warp <= 1 && plan.poll_backoff <= 100000;
   }
 
  private:

@@ -26,7 +26,7 @@ struct barrier_algorithm {
   const char* text;                        ///< the file
   uint32_t number;                         ///< gpusync_FILE_number, by which a kernel of another algorithm is found out
   std::array<const char*, 3> paper_items;  ///< that it reproduces with ordering none, fence and acquire-release; or ""
-  bool waiting_forwards;                   ///< work-groups are let go only when work-group 0 calls wait
+  bool wait_needed_by_others;              ///< work-groups are let go only when work-group 0 calls wait
   uint32_t max_groups;                     ///< the most that it can serve
   /// Its words of the storage, for `groups` work-groups.
   size_t (*words)(uint32_t groups);

@@ -28,15 +28,15 @@ struct claiming {
   GPUSYNC_HD static constexpr size_t words(uint32_t) { return 1; }
 
   /// See striding.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid, class Meet, class Body>
   GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Meet&&, Body&& body) {
     const bool more = at.virtual_blocks > at.grid.blocks();
     uint32_t block = at.grid.block();
     body(block);
     if (!more) return true;
-    at.begin_telling();
-    GPUSYNC_NOT_UNROLLED
+    at.begin_turn();
+    GPUSYNC_UNROLL(1)
     while (true) {
       block = at.told_by_first(at.grid.thread() == 0 ? claim(at) : no_block);
       if (block == no_block) return true;
@@ -46,7 +46,7 @@ struct claiming {
 
  private:
   /// By one thread of the block.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t claim(const resident_block<Grid>& at) {
     using memory = typename Grid::memory;

@@ -25,7 +25,7 @@ struct flag_claiming {
   GPUSYNC_HD static constexpr size_t words(uint32_t virtual_blocks) { return virtual_blocks; }
 
   /// See striding.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid, class Meet, class Body>
   GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Meet&& meet, Body&& body) {
     using memory = typename Grid::memory;
@@ -37,7 +37,7 @@ struct flag_claiming {
     }
     uint32_t looked = 0;
     uint32_t block = own;
-    GPUSYNC_NOT_UNROLLED
+    GPUSYNC_UNROLL(1)
     while (true) {
       body(block);
       if (block == own && !meet()) return false;
@@ -49,7 +49,7 @@ struct flag_claiming {
  private:
   /// By one thread of the block, which has looked at so many flags in this phase. Blocks begin at different places, so
   /// that they do not all try to set the same flag.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t claim(const resident_block<Grid>& at, uint32_t& looked) {
     using memory = typename Grid::memory;

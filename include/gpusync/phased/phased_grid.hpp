@@ -61,7 +61,7 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
 
   /// `phases` phases of `body(virtual block, phase)`. Phases are counted from the start of the launch, so a second
   /// run() goes on where the first one ended.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Body>
   GPUSYNC_HD void run(uint32_t phases, Body&& body) {
     (void)run_phases<false>(
@@ -71,7 +71,7 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
   /// The same, but gives up when a wait for other blocks takes longer than `span`. All threads of a block get the same
   /// answer. After timed_out the rest of the work is not done and the storage unusable until it is reset: leave the
   /// kernel. The host finds the missing blocks in the storage. See basic_grid_barrier::wait_for.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Body>
   GPUSYNC_HD wait_status run_for(timeout span, uint32_t phases, Body&& body) {
     return run_phases<true>(
@@ -83,43 +83,43 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
   /// One phase by hand, where their number is found on the way: `body(virtual block)` for this block's share of the
   /// virtual ones, then end_phase(). What decides about going on must stand in a word that the next phase does not
   /// write: it may be under way in other blocks when it is read.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Body>
   GPUSYNC_HD void for_each_block(Body&& body) {
     (void)share([this] { return met(); }, body);
   }
-  GPUSYNC_TEXT void end_phase() {
+  GPUSYNC_API void end_phase() {
     (void)met();
     ++phase_;
   }
 
   /// The same with a deadline: on timed_out, leave the kernel.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Body>
   GPUSYNC_HD wait_status for_each_block_for(timeout span, Body&& body) {
     return share([this, span] { return met(span); }, body) ? wait_status::completed : wait_status::timed_out;
   }
-  GPUSYNC_TEXT wait_status end_phase_for(timeout span) {
+  GPUSYNC_API wait_status end_phase_for(timeout span) {
     if (!met(span)) return wait_status::timed_out;
     ++phase_;
     return wait_status::completed;
   }
 
  private:
-  GPUSYNC_TEXT bool met() {
+  GPUSYNC_API bool met() {
     barrier_.sync();
     return true;
   }
-  GPUSYNC_TEXT bool met(timeout span) { return barrier_.sync_for(span) == wait_status::completed; }
+  GPUSYNC_API bool met(timeout span) { return barrier_.sync_for(span) == wait_status::completed; }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Meet, class Body>
   GPUSYNC_HD bool share(const Meet& meet, Body& body) {
     const phased::resident_block<Grid> at{Grid::current(), words_, told_, virtual_blocks_, turn_};
     return Schedule::for_each(at, meet, body);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <bool Bounded, class Meet, class Body>
   GPUSYNC_HD bool run_phases(uint32_t phases, const Meet& meet, Body& body) {
     if (phase_ == 0) {
@@ -130,7 +130,7 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
         barrier_.enter();
       }
     }
-    GPUSYNC_NOT_UNROLLED
+    GPUSYNC_UNROLL(1)
     for (; phases != 0; --phases) {
       const uint32_t phase = phase_;
       const auto of_this_phase = [&body, phase](uint32_t block) { body(block, phase); };

@@ -14,17 +14,17 @@ inline constexpr uint32_t no_block = ~0u;
 
 /// Where the first thread of a block leaves a number for the others: two words that are used in turn, so that one block
 /// barrier is enough. Who writes one again has passed the block barrier that stands between, and all have read it by
-/// then: within one schedule's turn, see begin_telling(). Here they lie in the grid's memory, on a line of the block's
+/// then: within one schedule's turn, see begin_turn(). Here they lie in the grid's memory, on a line of the block's
 /// own.
 template <class Grid>
 struct block_words {
   static constexpr uint32_t per_block = 32;  ///< words of the grid's memory
 
-  GPUSYNC_TEXT static void put(uint32_t* words, Grid grid, uint32_t turn, uint32_t value) {
+  GPUSYNC_API static void put(uint32_t* words, Grid grid, uint32_t turn, uint32_t value) {
     Grid::memory::template store<memory_order::relaxed, scope::block>(words + grid.block() * per_block + turn % 2,
                                                                       value);
   }
-  GPUSYNC_TEXT static uint32_t get(const uint32_t* words, Grid grid, uint32_t turn) {
+  GPUSYNC_API static uint32_t get(const uint32_t* words, Grid grid, uint32_t turn) {
     return Grid::memory::template load<memory_order::relaxed, scope::block>(words + grid.block() * per_block +
                                                                             turn % 2);
   }
@@ -62,13 +62,13 @@ struct resident_block {
 
   /// Before the first told_by_first() of a phase: all threads have read what an earlier phase, or another phased grid,
   /// has left in the words.
-  GPUSYNC_TEXT void begin_telling() const {
+  GPUSYNC_API void begin_turn() const {
     if (grid.threads() != 1) grid.sync_block();
   }
 
   /// What the block's first thread gives, in all its threads. Has one block barrier in it: whatever the threads have
   /// done before it, is done.
-  GPUSYNC_TEXT uint32_t told_by_first(uint32_t value) const {
+  GPUSYNC_API uint32_t told_by_first(uint32_t value) const {
     if (grid.threads() == 1) return value;
     if (grid.thread() == 0) block_words<Grid>::put(told, grid, turn, value);
     grid.sync_block();

@@ -22,12 +22,12 @@ struct striding {
 
   /// Calls `body(virtual block)` for the block's share. `meet()`: a grid barrier, false if its wait timed out; then
   /// this returns false too. All threads of the block call together.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid, class Meet, class Body>
   GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Meet&&, Body&& body) {
     const uint32_t resident = at.grid.blocks();
     uint32_t block = at.grid.block();
-    GPUSYNC_NOT_UNROLLED
+    GPUSYNC_UNROLL(1)
     while (true) {
       body(block);
       if (at.virtual_blocks - block <= resident) return true;

@@ -18,12 +18,13 @@ namespace gpusync::rmw {
 /// Storage: one word of 64 bits. Rounds are counted modulo 2^48, and modulo 2^32 in the records' tags: a participant
 ///   must not sleep through exactly a multiple of 2^32 rounds in the middle of a call.
 ///
-/// Patience: how often one who has announced an operation looks for the answer before it competes for a round. With
-/// many participants patience lets the last winner apply the operations of all, round after round. 0: compete at once.
-template <publication Order = publication::tagged, uint32_t Patience = 0>
+/// SpinLimit: how often one who has announced an operation looks for the answer before it competes for a round. With
+/// many participants spin_limit lets the last winner apply the operations of all, round after round. 0: compete at
+/// once.
+template <publication Order = publication::tagged, uint32_t SpinLimit = 0>
 struct cas {
   static constexpr publication order = Order;
-  static constexpr uint32_t patience = Patience;
+  static constexpr uint32_t spin_limit = SpinLimit;
   static constexpr uint32_t max_participants = 1u << 15;
   static constexpr bool carries_state = false;  ///< the state stands in the records, not in the policy's words
   static constexpr bool uses_cells = false;     ///< its words are accessed with atomics, not with masked stores
@@ -63,14 +64,14 @@ struct cas {
     return {*words};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>
   GPUSYNC_HD static head latest(const Machine& machine, const uint64_t* words) {
     return {machine.template load_one<sees>(words)};
   }
 
   /// The record of participant `self` that no decided state can be in, before its first proposal.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Machine>
   GPUSYNC_HD static uint32_t free_buffer(const Machine&, const uint64_t*, uint32_t self, const head& known) {
     return known.winner() == self ? 1 - known.buffer() : 0;
@@ -83,7 +84,7 @@ struct cas {
 
   /// Tries to make `wanted` the successor of `known`. Returns whether it did; `known` is then `wanted`, and else a
   /// decided round after it.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>
   GPUSYNC_HD static bool propose(const Machine& machine, uint64_t* words, uint32_t, head& known, const head& wanted) {
     const uint64_t before = machine.template compare_exchange<hands_on>(words, known.bits, wanted.bits);

@@ -15,10 +15,10 @@ namespace gpusync::rmw {
 /// Progress: wait-free; see basic_rmw_object.
 /// Cost: a decision is one compare-and-swap of 128 bits, a look at the last one a load of 128 bits.
 /// Storage: one word of 128 bits. Records are told apart modulo 2^32, as with rmw::cas.
-template <publication Order = publication::tagged, uint32_t Patience = 0>
+template <publication Order = publication::tagged, uint32_t SpinLimit = 0>
 struct cas128 {
   static constexpr publication order = Order;
-  static constexpr uint32_t patience = Patience;
+  static constexpr uint32_t spin_limit = SpinLimit;
   static constexpr uint32_t max_participants = 1u << 15;
   static constexpr bool carries_state = true;
   static constexpr bool uses_cells = false;
@@ -64,13 +64,13 @@ struct cas128 {
     return {{words[0], words[1]}};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>
   GPUSYNC_HD static head latest(const Machine& machine, uint64_t* words) {
     return {machine.template load_wide<sees>(reinterpret_cast<wide*>(words))};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Machine>
   GPUSYNC_HD static uint32_t free_buffer(const Machine&, const uint64_t*, uint32_t self, const head& known) {
     return known.winner() == self ? 1 - known.buffer() : 0;
@@ -90,7 +90,7 @@ struct cas128 {
     return {{low(state), (known.bits.high & ~changes) | ((known.bits.high + one_change) & changes)}};
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>
   GPUSYNC_HD static bool propose(const Machine& machine, uint64_t* words, uint32_t, head& known, const head& wanted) {
     const wide before =

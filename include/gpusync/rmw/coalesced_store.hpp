@@ -31,7 +31,7 @@ template <class Evidence, space Where = space::global, class Cell = uint64_t>
 struct coalesced_store {
   static_assert(sizeof(Cell) == 4 || sizeof(Cell) == 8, "cells are words of 32 or 64 bits");
   static constexpr publication order = publication::tagged;
-  static constexpr uint32_t patience = 0;
+  static constexpr uint32_t spin_limit = 0;
   static constexpr uint32_t max_participants = Where == space::global ? 5 : 16;
   static constexpr bool carries_state = false;
   static constexpr bool uses_cells = true;
@@ -94,7 +94,7 @@ struct coalesced_store {
 
   /// Makes sure that no two participants of a grid are on one multiprocessor, if the evidence is for such only. Part of
   /// joining.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>
   GPUSYNC_HD static void take_place(const Machine& machine, uint64_t* words, uint32_t self) {
     if constexpr (Evidence::apart) {
@@ -129,7 +129,7 @@ struct coalesced_store {
 
   /// The last round that has been decided; or, if it was over before its winner was found, a record of it that was
   /// proposed, with `known` false. Then a round has been decided since the call.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>
   GPUSYNC_HD static head latest(const Machine& machine, const uint64_t* words) {
     constexpr uint32_t slots = (N + Machine::lanes - 1) / Machine::lanes;
@@ -140,7 +140,7 @@ struct coalesced_store {
     return settle<N>(machine, words, own, round);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Machine>
   GPUSYNC_HD static uint32_t free_buffer(const Machine& machine, const uint64_t* words, uint32_t self, const head&) {
     const Cell own = machine.template load_cell<memory_order::relaxed>(cells(words) + cell(self, self));
@@ -153,7 +153,7 @@ struct coalesced_store {
 
   /// As of the other policies; but `known` may be found undecided, as latest() says, and a participant that has won
   /// may not learn of it if the next round is over too.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>
   GPUSYNC_HD static bool propose(const Machine& machine, uint64_t* words, uint32_t self, head& known,
                                  const head& wanted) {
@@ -165,7 +165,7 @@ struct coalesced_store {
       static_assert(Machine::where == Where, "the policy is for the other memory");
     constexpr uint32_t slots = (N + Machine::lanes - 1) / Machine::lanes;
     if constexpr (sizeof(Cell) == 4) {
-      if (wanted.round > max_rounds) machine.worn_out(max_rounds);
+      if (wanted.round > max_rounds) machine.rounds_exhausted(max_rounds);
     }
     machine.assign(
         N, [&](uint32_t other) { return cells(words) + cell(self, other); },
@@ -206,7 +206,7 @@ struct coalesced_store {
   GPUSYNC_HD static const Cell* cells(const uint64_t* words) { return reinterpret_cast<const Cell*>(words); }
 
   /// Who won the round in which somebody has been seen to take part; or the one after it, and so on: see latest().
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static head settle(const Machine& machine, const uint64_t* words, Cell (&own)[Slots], uint64_t round) {
     // Whoever has not stored for this round at the second look was not the first to do so, for another one had by the
@@ -225,7 +225,7 @@ struct coalesced_store {
   /// Reads all own cells, each lane those that it looks after. With acquire: a shared cell that is read next must not
   /// be older than what is found here. (A load is less than a masked store: a warp that reads 128 bytes at once may see
   /// parts of different ages.)
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static void load_own(const Machine& machine, const uint64_t* words, Cell (&own)[Slots]) {
     GPUSYNC_UNROLLED
@@ -236,7 +236,7 @@ struct coalesced_store {
     }
   }
   /// The latest round among them.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Machine, uint32_t Slots>
   GPUSYNC_HD static uint64_t latest_of(const Machine& machine, const Cell (&own)[Slots]) {
     uint64_t latest = 0;
@@ -245,7 +245,7 @@ struct coalesced_store {
     return machine.most(latest);
   }
   /// The same if it is known that it is not before `round`, nor 2^32 rounds after it.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Machine, uint32_t Slots>
   GPUSYNC_HD static uint64_t latest_of(const Machine& machine, const Cell (&own)[Slots], uint64_t round) {
     uint32_t ahead = 0;
@@ -259,7 +259,7 @@ struct coalesced_store {
   }
 
   /// Who has stored for this round, as bits.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static uint32_t members(const Machine& machine, const Cell (&own)[Slots], uint64_t round) {
     uint32_t bits = 0;
@@ -271,7 +271,7 @@ struct coalesced_store {
     return bits;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static uint32_t buffer_in(const Machine& machine, const Cell (&own)[Slots], uint32_t participant) {
     uint32_t bits = 0;
@@ -284,7 +284,7 @@ struct coalesced_store {
 
   /// The first who has stored for round found.round, of those who have according to `own`; false if some of them have
   /// gone on to a later round meanwhile.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static bool find_first(const Machine& machine, const uint64_t* words, const Cell (&own)[Slots],
                                     head& found) {

@@ -287,7 +287,7 @@ struct cuda_thread : single_lane {
   }
   __device__ __forceinline__ void fence() const { access::fence(); }
   __device__ __forceinline__ void refuse(uint32_t, uint32_t) const { __trap(); }
-  __device__ __forceinline__ void worn_out(uint64_t) const { __trap(); }
+  __device__ __forceinline__ void rounds_exhausted(uint64_t) const { __trap(); }
 };
 
 /// A whole warp as a participant; its 32 lanes call each function together, converged.
@@ -435,7 +435,7 @@ class cuda_warp {
   __device__ __forceinline__ void refuse_place() const {
     __trap();
   }
-  __device__ __forceinline__ void worn_out(uint64_t) const {
+  __device__ __forceinline__ void rounds_exhausted(uint64_t) const {
     __trap();
   }
   template <class Participant>

@@ -166,10 +166,10 @@ template <uint32_t N, class Grid, class Machine, class Agreement = rmw::agreemen
 class basic_fault_tolerant_barrier
     : public detail::passed_by_reference<basic_fault_tolerant_barrier<N, Grid, Machine, Agreement>> {
   using layout = rmw::survivor_layout<N>;
-  using roll = rmw::roll_of_the_lost<N>;
+  using log = rmw::roll_of_the_lost<N>;
   using verdict = rmw::phase_verdict<N>;
   using word = rmw::arrival_word;
-  static constexpr uint32_t lost_words = roll::words;
+  static constexpr uint32_t lost_words = log::words;
 
  public:
   static constexpr uint32_t max_blocks = N;
@@ -202,7 +202,7 @@ class basic_fault_tolerant_barrier
 
   /// The calling block has come to the end of its phase; does not wait. If nobody's deadline was over before, it will
   /// not be removed in this phase, however long it stays away from wait(). After `removed` does nothing.
-  GPUSYNC_TEXT void arrive() {
+  GPUSYNC_API void arrive() {
     Grid grid = Grid::current();
     if (rank_ == unknown) enter(grid);
     grid.sync_block();
@@ -211,24 +211,22 @@ class basic_fault_tolerant_barrier
     seen_ = machine.arrive(words_ + at().flag(grid.block()), phase_ + 1, words_ + at().arrivals(epoch_)) + 1;
   }
 
-  /// Waits until all members have arrived in the phase in which this block has, or until `patience` is over, which
+  /// Waits until all members have arrived in the phase in which this block has, or until `span` is over, which
   /// begins after the first failed polls. All threads of the block get the same answer.
-  GPUSYNC_TEXT phase_outcome wait(timeout patience) {
-    Grid::current().separate_telling();
-    return wait_after_arrival(patience);
+  GPUSYNC_API phase_outcome wait(timeout span) {
+    Grid::current().separate_timeout_flags();
+    return wait_after_arrival(span);
   }
 
   /// arrive() and wait().
-  GPUSYNC_TEXT phase_outcome arrive_and_wait(timeout patience) {
+  GPUSYNC_API phase_outcome arrive_and_wait(timeout span) {
     arrive();
-    return wait_after_arrival(patience);
+    return wait_after_arrival(span);
   }
 
   /// The members of the last phase that this block has passed; before the first, all blocks. The same in all survivors,
   /// but for the rank.
-  GPUSYNC_TEXT survivors members() const {
-    return {epoch_, count_, rank_ == unknown ? Grid::current().block() : rank_};
-  }
+  GPUSYNC_API survivors members() const { return {epoch_, count_, rank_ == unknown ? Grid::current().block() : rank_}; }
   /// Whether a block is a member.
   GPUSYNC_HD bool is_member(uint32_t block) const { return block < blocks_ && !has(lost_, block); }
   /// Whether a block was a member until the last loss: those that were and are not have been lost then.
@@ -248,19 +246,19 @@ class basic_fault_tolerant_barrier
   static constexpr uint32_t unknown = ~0u;
 
   /// Nothing but the block's arrival stands between this wait and any other.
-  GPUSYNC_TEXT phase_outcome wait_after_arrival(timeout patience) {
+  GPUSYNC_API phase_outcome wait_after_arrival(timeout span) {
     Grid grid = Grid::current();
     if (removed_) return phase_outcome::removed;
-    if (telling_ == 0) telling_ = grid.prepare_telling();
+    if (timeout_flag_ == 0) timeout_flag_ = grid.prepare_timeout_flag();
     phase_outcome outcome = phase_outcome::passed;
     if (acts(grid)) {
-      outcome = wait_alone(grid, patience);
+      outcome = wait_alone(grid, span);
       if (outcome != phase_outcome::passed) {
         post(grid);
-        grid.tell_block(telling_);
+        grid.raise_timeout_flag(timeout_flag_);
       }
     }
-    if (grid.sync_block_telling(outcome != phase_outcome::passed, telling_)) {
+    if (grid.sync_block_any(outcome != phase_outcome::passed, timeout_flag_)) {
       if (!acts(grid)) read_notice(grid);
       outcome = removed_ ? phase_outcome::removed : phase_outcome::members_lost;
     }
@@ -271,9 +269,9 @@ class basic_fault_tolerant_barrier
 
   GPUSYNC_HD layout at() const { return {blocks_}; }
   /// Whether the calling thread is one of those that act for the block.
-  GPUSYNC_TEXT static bool acts(Grid grid) { return grid.thread() < Machine::lanes; }
+  GPUSYNC_API static bool acts(Grid grid) { return grid.thread() < Machine::lanes; }
 
-  GPUSYNC_TEXT void enter(Grid grid) {
+  GPUSYNC_API void enter(Grid grid) {
     if (grid.block() >= blocks_) grid.fail(nullptr, misuse::outsider, blocks_);
     rank_ = grid.block();
   }
@@ -284,12 +282,12 @@ class basic_fault_tolerant_barrier
   GPUSYNC_HD bool is_closed(uint64_t seen) const { return word::closings(seen) != closings_; }
 
   /// For the threads that act.
-  GPUSYNC_TEXT phase_outcome wait_alone(Grid grid, timeout patience) {
+  GPUSYNC_API phase_outcome wait_alone(Grid grid, timeout span) {
     const Machine machine;
     uint64_t* const arrivals = words_ + at().arrivals(epoch_);
     uint64_t seen = seen_;
     if (!over(seen)) {
-      deadline limit(patience);
+      deadline limit(span);
       for (uint32_t polls = 1;; ++polls) {
         seen = machine.poll(arrivals, seen);
         if (over(seen)) {
@@ -310,7 +308,7 @@ class basic_fault_tolerant_barrier
 
   /// Ends the phase in which others are missing, unless it has come to its end just then. Arrivals of the phase, and of
   /// those who were counted by their flags in the one before, may come in between, each once.
-  GPUSYNC_TEXT uint64_t close(const Machine& machine, uint64_t* arrivals, uint64_t seen) const {
+  GPUSYNC_API uint64_t close(const Machine& machine, uint64_t* arrivals, uint64_t seen) const {
     while (!over(seen)) {
       const uint64_t closed = word::closed(seen, phase_);
       const uint64_t before = machine.template compare_exchange<memory_order::acq_rel>(arrivals, seen, closed);
@@ -322,8 +320,8 @@ class basic_fault_tolerant_barrier
 
   /// The word was found closed: proposes an end of the phase, and learns which end it has taken. Out of line, for it is
   /// rare and long; and of values, so that the barrier itself can stay in registers.
-  GPUSYNC_TEXT GPUSYNC_COLD static roll agree(uint64_t* words, uint32_t blocks, uint32_t self, uint32_t epoch,
-                                              uint32_t phase, uint64_t seen) {
+  GPUSYNC_API GPUSYNC_COLD static log agree(uint64_t* words, uint32_t blocks, uint32_t self, uint32_t epoch,
+                                            uint32_t phase, uint64_t seen) {
     const Machine machine;
     const layout at{blocks};
     verdict proposed;
@@ -338,7 +336,7 @@ class basic_fault_tolerant_barrier
 
   /// What this block makes of what has been agreed. If it is a member, that is the end of its own phase: nobody is a
   /// member after the end of a later one who has not arrived there.
-  GPUSYNC_TEXT phase_outcome accept(const roll& agreed, uint32_t self) {
+  GPUSYNC_API phase_outcome accept(const log& agreed, uint32_t self) {
     removed_ = has(agreed.lost, self);
     if (!removed_ && agreed.epoch == epoch_) {
       closings_ = agreed.closings;
@@ -350,8 +348,8 @@ class basic_fault_tolerant_barrier
 
   /// Bits of those that have not arrived in `phase`. An acquire of each flag, for who is found there is waited for no
   /// longer.
-  GPUSYNC_TEXT static void find_late(const Machine& machine, const uint64_t* flags, uint32_t blocks, uint32_t phase,
-                                     uint32_t (&late)[lost_words]) {
+  GPUSYNC_API static void find_late(const Machine& machine, const uint64_t* flags, uint32_t blocks, uint32_t phase,
+                                    uint32_t (&late)[lost_words]) {
     for (uint32_t i = 0; i < lost_words; ++i) {
       late[i] = 0;
       for (uint32_t bit = 0; bit < 32; bit += Machine::lanes) {
@@ -367,7 +365,7 @@ class basic_fault_tolerant_barrier
   }
 
   /// The members have changed.
-  GPUSYNC_TEXT void adopt(uint32_t epoch, const uint32_t (&lost)[lost_words], uint32_t self) {
+  GPUSYNC_API void adopt(uint32_t epoch, const uint32_t (&lost)[lost_words], uint32_t self) {
     epoch_ = epoch;
     closings_ = 0;
     for (uint32_t i = 0; i < lost_words; ++i) {
@@ -380,7 +378,7 @@ class basic_fault_tolerant_barrier
   }
 
   /// For the block's other threads, which read it behind a block barrier.
-  GPUSYNC_TEXT void post(Grid grid) const {
+  GPUSYNC_API void post(Grid grid) const {
     if (grid.threads() <= Machine::lanes || grid.thread() != 0) return;
     const Machine machine;
     uint64_t* const notice = words_ + at().notice(grid.block());
@@ -390,7 +388,7 @@ class basic_fault_tolerant_barrier
       machine.template store<memory_order::relaxed>(notice + 2 + i, lost_[i]);
     }
   }
-  GPUSYNC_TEXT void read_notice(Grid grid) {
+  GPUSYNC_API void read_notice(Grid grid) {
     const Machine machine;
     const uint64_t* const notice = words_ + at().notice(grid.block());
     uint32_t lost[lost_words];
@@ -424,7 +422,7 @@ class basic_fault_tolerant_barrier
   uint32_t epoch_ = 0;
   uint32_t count_;
   uint32_t rank_ = unknown;
-  uint32_t telling_ = 0;
+  uint32_t timeout_flag_ = 0;
   uint16_t closings_ = 0;  ///< of this epoch, as far as this block has heard of their ends
   bool removed_ = false;
   uint32_t lost_[lost_words] = {};

@@ -52,7 +52,7 @@ struct atomic_bits<8> {
 };
 
 /// Applies an operation to the T in `word` with a loop of compare-and-swap that keeps what it was told.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <class T, class Machine>
 GPUSYNC_HD T apply_in_a_loop(const Machine& machine, typename word_of_bytes<sizeof(T)>::type* word,
                              const named_operation<T>& operation) {
@@ -79,10 +79,10 @@ class rmw_participant<State, N, rmw::atomic_word<Loops>, rmw::named_operation<St
  public:
   using operation_type = rmw::named_operation<State>;
 
-  GPUSYNC_TEXT rmw_participant(Machine machine, uint64_t* words, uint32_t self)
+  GPUSYNC_API rmw_participant(Machine machine, uint64_t* words, uint32_t self)
       : machine_(machine), words_(machine.hold(words)), self_(self) {}
 
-  GPUSYNC_TEXT State apply(const operation_type& operation) {
+  GPUSYNC_API State apply(const operation_type& operation) {
     auto* word = reinterpret_cast<typename rmw::detail::word_of_bytes<sizeof(State)>::type*>(words_);
     if constexpr (Loops) {
       return rmw::detail::apply_in_a_loop<State>(machine_, word, operation);
@@ -90,23 +90,23 @@ class rmw_participant<State, N, rmw::atomic_word<Loops>, rmw::named_operation<St
       return machine_.atomically(word, operation);
     }
   }
-  GPUSYNC_TEXT State add(State value) { return apply(operation_type::make(rmw::operation_kind::add, value)); }
-  GPUSYNC_TEXT State subtract(State value) { return apply(operation_type::make(rmw::operation_kind::subtract, value)); }
-  GPUSYNC_TEXT State exchange(State value) { return apply(operation_type::make(rmw::operation_kind::exchange, value)); }
-  GPUSYNC_TEXT State minimum(State value) { return apply(operation_type::make(rmw::operation_kind::minimum, value)); }
-  GPUSYNC_TEXT State maximum(State value) { return apply(operation_type::make(rmw::operation_kind::maximum, value)); }
-  GPUSYNC_TEXT State increment(State limit) {
+  GPUSYNC_API State add(State value) { return apply(operation_type::make(rmw::operation_kind::add, value)); }
+  GPUSYNC_API State subtract(State value) { return apply(operation_type::make(rmw::operation_kind::subtract, value)); }
+  GPUSYNC_API State exchange(State value) { return apply(operation_type::make(rmw::operation_kind::exchange, value)); }
+  GPUSYNC_API State minimum(State value) { return apply(operation_type::make(rmw::operation_kind::minimum, value)); }
+  GPUSYNC_API State maximum(State value) { return apply(operation_type::make(rmw::operation_kind::maximum, value)); }
+  GPUSYNC_API State increment(State limit) {
     return apply(operation_type::make(rmw::operation_kind::increment, limit));
   }
-  GPUSYNC_TEXT State decrement(State limit) {
+  GPUSYNC_API State decrement(State limit) {
     return apply(operation_type::make(rmw::operation_kind::decrement, limit));
   }
-  GPUSYNC_TEXT State compare_exchange(State expected, State desired) {
+  GPUSYNC_API State compare_exchange(State expected, State desired) {
     return apply(operation_type::make(rmw::operation_kind::compare_exchange, desired, expected));
   }
 
-  GPUSYNC_TEXT uint32_t number() const { return self_; }
-  GPUSYNC_TEXT const Machine& machine() const { return machine_; }
+  GPUSYNC_API uint32_t number() const { return self_; }
+  GPUSYNC_API const Machine& machine() const { return machine_; }
 
  private:
   Machine machine_;
@@ -135,7 +135,7 @@ class basic_rmw_object<State, N, rmw::atomic_word<Loops>, rmw::named_operation<S
     memcpy(&word, &first, sizeof(State));
     return word;
   }
-  GPUSYNC_TEXT participant join(uint32_t number, Machine on = Machine()) const {
+  GPUSYNC_API participant join(uint32_t number, Machine on = Machine()) const {
     if (number >= N) on.refuse(number, N);
     return participant(on, words_, number);
   }

@@ -116,7 +116,7 @@ struct host_machine : single_lane {
     throw invalid_argument("There is no participant " + std::to_string(number) + ": the object has " +
                            std::to_string(count) + ", counted from 0.");
   }
-  [[noreturn]] void worn_out(uint64_t rounds) const {
+  [[noreturn]] void rounds_exhausted(uint64_t rounds) const {
     throw error("The object has used up its " + std::to_string(rounds) +
                 " rounds. Start a fresh one, or use cells of 8 bytes.");
   }

@@ -7,7 +7,7 @@
 namespace gpusync::rmw {
 
 /// The words, of 64 bits each, of an object of N participants: the consensus policy's own, the announcements, the
-/// answers that winners deliver (only with patience), and two records for each participant.
+/// answers that winners deliver (only with spin_limit), and two records for each participant.
 ///
 /// A record is a proposal, and once a round has taken it, the state of the object: the state's words, for each
 /// participant the number of the last announcement that has been applied, and its answer. Everything that is kept for
@@ -23,8 +23,9 @@ struct layout {
 
   // Of 64 bits: the records of many participants are larger than 32 bits can count.
   static constexpr uint64_t announcements = up_to(Consensus::words(N), line);
-  static constexpr uint64_t mail = announcements + up_to(uint64_t{N} * operation_words, line);
-  static constexpr uint64_t records = mail + (Consensus::patience == 0 ? 0 : up_to(uint64_t{N} * state_words, line));
+  static constexpr uint64_t responses = announcements + up_to(uint64_t{N} * operation_words, line);
+  static constexpr uint64_t records =
+      responses + (Consensus::spin_limit == 0 ? 0 : up_to(uint64_t{N} * state_words, line));
 
   /// In a record: the state (unless the policy's own words carry it), the row of numbers, the rows of the answers.
   static constexpr uint32_t numbers = Consensus::carries_state ? 0 : state_words;
@@ -37,8 +38,8 @@ struct layout {
   GPUSYNC_HD static constexpr size_t announcement(uint32_t row, uint32_t participant) {
     return announcements + size_t{row} * N + participant;
   }
-  GPUSYNC_HD static constexpr size_t letter(uint32_t row, uint32_t participant) {
-    return mail + size_t{row} * N + participant;
+  GPUSYNC_HD static constexpr size_t response(uint32_t row, uint32_t participant) {
+    return responses + size_t{row} * N + participant;
   }
   GPUSYNC_HD static constexpr size_t record(uint32_t participant, uint32_t buffer) {
     return records + (size_t{2} * participant + buffer) * record_stride;

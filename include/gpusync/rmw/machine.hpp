@@ -54,7 +54,7 @@ GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
 //   place(), refuse_place()           where it runs, never 0, and what to do if another one runs there too, which does
 //   not
 //                                     return; only for evidence that asks for it (rmw/litmus.hpp)
-//   worn_out(rounds)                  for an object that has no more rounds; does not return
+//   rounds_exhausted(rounds)                  for an object that has no more rounds; does not return
 //   milestone(pass, participant)      says that everything that the participant does from here on follows from its
 //                                     operation and from what participant.visit() shows. Only the schedule explorer
 //                                     listens: it may forget how the participant came here.

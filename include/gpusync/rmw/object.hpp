@@ -51,13 +51,13 @@ class basic_rmw_object {
   static constexpr uint64_t max_steps =
       // The attempt from the state at hand, if that fails: all announcements, a record, the proposal.
       (N - 1) * uint64_t{layout::operation_words} + layout::record_words + Consensus::propose_steps(N) +
-      // Announcing it, the fence, looking for a letter, the first look at the head.
-      layout::operation_words + 1 + uint64_t{Consensus::patience} * layout::state_words + Consensus::latest_steps(N) +
+      // Announcing it, the fence, looking for a response, the first look at the head.
+      layout::operation_words + 1 + uint64_t{Consensus::spin_limit} * layout::state_words + Consensus::latest_steps(N) +
       // Each pass: a record and all announcements; but for the last one a record of its own and the proposal.
       max_passes * (layout::record_words + (N - 1) * uint64_t{layout::operation_words}) +
       (max_passes - 1) * (uint64_t{layout::record_words} + Consensus::propose_steps(N)) +
-      // After a win, letters and a look at the announcements.
-      (N - 1) * uint64_t{(Consensus::patience == 0 ? 0 : layout::state_words) + 1};
+      // After a win, responses and a look at the announcements.
+      (N - 1) * uint64_t{(Consensus::spin_limit == 0 ? 0 : layout::state_words) + 1};
   /// Of the memory behind the object, in words of 64 bits and in bytes; it begins at a multiple of 128 bytes.
   static constexpr uint64_t words = layout::total;
   static constexpr size_t bytes = words * sizeof(uint64_t);
@@ -86,7 +86,7 @@ class basic_rmw_object {
   /// Makes the calling thread, or warp, participant `number`; all lanes call together. Costs a few loads, of which two
   /// wait for another. On the host a number that the object does not have throws invalid_argument; on a GPU the kernel
   /// traps.
-  GPUSYNC_TEXT participant join(uint32_t number, Machine on = Machine()) const {
+  GPUSYNC_API participant join(uint32_t number, Machine on = Machine()) const {
     if (number >= N) on.refuse(number, N);
     return participant(on, words_, number);
   }

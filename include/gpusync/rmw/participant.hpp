@@ -33,7 +33,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
  public:
   /// Use basic_rmw_object::join() instead.
-  GPUSYNC_TEXT rmw_participant(Machine machine, uint64_t* words, uint32_t self)
+  GPUSYNC_API rmw_participant(Machine machine, uint64_t* words, uint32_t self)
       : machine_(machine), words_(machine.hold(words)), self_(self) {
     resume();
   }
@@ -47,7 +47,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   /// Progress: wait-free. It ends after at most basic_rmw_object::max_passes passes and max_steps accesses to memory,
   ///   whatever the other participants do, crash or have done. If this participant stops in the middle for ever, the
   ///   operation takes place once or never.
-  GPUSYNC_TEXT State apply(const Operation& operation) {
+  GPUSYNC_API State apply(const Operation& operation) {
     if constexpr (ordered) machine_.meet();
     const State answer = apply_alone(operation);
     if constexpr (ordered) machine_.meet();
@@ -55,21 +55,21 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// The named operations of CUDA, for objects whose Operation is rmw::named_operation.
-  GPUSYNC_TEXT State add(State value) { return apply(Operation::make(rmw::operation_kind::add, value)); }
-  GPUSYNC_TEXT State subtract(State value) { return apply(Operation::make(rmw::operation_kind::subtract, value)); }
-  GPUSYNC_TEXT State exchange(State value) { return apply(Operation::make(rmw::operation_kind::exchange, value)); }
-  GPUSYNC_TEXT State minimum(State value) { return apply(Operation::make(rmw::operation_kind::minimum, value)); }
-  GPUSYNC_TEXT State maximum(State value) { return apply(Operation::make(rmw::operation_kind::maximum, value)); }
-  GPUSYNC_TEXT State increment(State limit) { return apply(Operation::make(rmw::operation_kind::increment, limit)); }
-  GPUSYNC_TEXT State decrement(State limit) { return apply(Operation::make(rmw::operation_kind::decrement, limit)); }
-  GPUSYNC_TEXT State compare_exchange(State expected, State desired) {
+  GPUSYNC_API State add(State value) { return apply(Operation::make(rmw::operation_kind::add, value)); }
+  GPUSYNC_API State subtract(State value) { return apply(Operation::make(rmw::operation_kind::subtract, value)); }
+  GPUSYNC_API State exchange(State value) { return apply(Operation::make(rmw::operation_kind::exchange, value)); }
+  GPUSYNC_API State minimum(State value) { return apply(Operation::make(rmw::operation_kind::minimum, value)); }
+  GPUSYNC_API State maximum(State value) { return apply(Operation::make(rmw::operation_kind::maximum, value)); }
+  GPUSYNC_API State increment(State limit) { return apply(Operation::make(rmw::operation_kind::increment, limit)); }
+  GPUSYNC_API State decrement(State limit) { return apply(Operation::make(rmw::operation_kind::decrement, limit)); }
+  GPUSYNC_API State compare_exchange(State expected, State desired) {
     return apply(Operation::make(rmw::operation_kind::compare_exchange, desired, expected));
   }
 
-  GPUSYNC_TEXT uint32_t number() const { return self_; }
+  GPUSYNC_API uint32_t number() const { return self_; }
   /// The last round that this participant knows of.
-  GPUSYNC_TEXT const typename Consensus::head& known() const { return head_; }
-  GPUSYNC_TEXT const Machine& machine() const { return machine_; }
+  GPUSYNC_API const typename Consensus::head& known() const { return head_; }
+  GPUSYNC_API const Machine& machine() const { return machine_; }
 
   /// Shows a machine's milestone() all that the participant's next steps depend on.
   template <class Visitor>
@@ -89,7 +89,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
  private:
   /// Rows of announcements as they were read, of those that the lane looks after.
-  struct envelope {
+  struct fetched_announcements {
     uint64_t words[wire::words][slots];
   };
   /// What a lane has read of the announcements of those that it looks after.
@@ -100,12 +100,12 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   };
 
   /// The participant that the lane looks after in a slot; there may be none of that number.
-  GPUSYNC_TEXT uint32_t at(uint32_t slot) const { return slot * lanes + machine_.lane(); }
+  GPUSYNC_API uint32_t at(uint32_t slot) const { return slot * lanes + machine_.lane(); }
   GPUSYNC_HD static constexpr uint32_t number_of(uint32_t tag) { return tag >> 8; }
   GPUSYNC_HD static constexpr uint32_t code_of(uint32_t tag) { return tag & 0xff; }
 
   /// Finds out how far a participant of this number has come, be it in an earlier launch, crashed or not.
-  GPUSYNC_TEXT void resume() {
+  GPUSYNC_API void resume() {
     if constexpr (Consensus::uses_cells) Consensus::template take_place<N>(machine_, words_, self_);
     // A crash in the middle of an announcement leaves its first row, which is written first, with the newest number.
     last_number_ = number_of(rmw::tag_of(machine_.template load_one<sees>(words_ + layout::announcement(0, self_))));
@@ -115,7 +115,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
     if constexpr (Consensus::stamps_skip) find_last_stamp();
     State ignored;
     bool whole = false;
-    envelope unread;
+    fetched_announcements unread;
     (void)read_record(ignored, whole, unread);
     current_ = whole && head_.decided();
     if (current_) look();
@@ -123,7 +123,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
   /// For a policy in which a round's stamp does not follow from the round before it: the last stamp that a participant
   /// of this number has written.
-  GPUSYNC_TEXT void find_last_stamp() {
+  GPUSYNC_API void find_last_stamp() {
     uint64_t ahead = 0;
     for (uint32_t buffer = 0; buffer < 2; ++buffer) {
       for (uint32_t slot = 0; slot < slots; ++slot) {
@@ -139,7 +139,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// apply() but for what other lanes do around it.
-  GPUSYNC_TEXT State apply_alone(const Operation& operation) {
+  GPUSYNC_API State apply_alone(const Operation& operation) {
     machine_.milestone(0, *this);
     State answer{};
     if constexpr (Consensus::tells_losers) {
@@ -156,8 +156,8 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
       }
       machine_.fence();
     }
-    if constexpr (Consensus::patience != 0) {
-      if (wait_for_letter(answer)) {
+    if constexpr (Consensus::spin_limit != 0) {
+      if (wait_for_response(answer)) {
         current_ = false;
         return answer;
       }
@@ -168,7 +168,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
   /// One attempt to have the next round, from the state that this participant made and still holds. Nothing tells the
   /// others of it before it has succeeded.
-  GPUSYNC_TEXT bool try_unannounced(const Operation& operation, State& answer) {
+  GPUSYNC_API bool try_unannounced(const Operation& operation, State& answer) {
     answer = rmw::joined<State>(state_);
     announcements all;
     const bool others = has_news();
@@ -180,7 +180,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// The same for an operation that has been announced.
-  GPUSYNC_TEXT bool try_announced(const Operation& operation, State& answer) {
+  GPUSYNC_API bool try_announced(const Operation& operation, State& answer) {
     if (has_news()) {
       announcements all;
       read_announcements(all);
@@ -199,7 +199,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// Whether somebody had announced something that was not done when this participant last won.
-  GPUSYNC_TEXT bool has_news() const {
+  GPUSYNC_API bool has_news() const {
     bool news = false;
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) {
@@ -210,16 +210,16 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
   /// Tells the others of an operation, so that it is done even if this participant never wins a round. Whoever decides
   /// a round after the next one that this participant sees behind a fence has seen the announcement: that is the bound.
-  GPUSYNC_TEXT void announce(const Operation& operation) {
+  GPUSYNC_API void announce(const Operation& operation) {
     last_number_ = (last_number_ + 1) & rmw::number_mask;
     uint32_t operand[wire::words];
     wire::put(operation, operand);
     const uint32_t tag = last_number_ << 8 | wire::code(operation);
     const uint32_t rows = wire::words_with(code_of(tag));
-    if constexpr (Consensus::patience != 0) {
-      // Numbers come back after 2^24 announcements; letters must not lie about so long.
+    if constexpr (Consensus::spin_limit != 0) {
+      // Numbers come back after 2^24 announcements; responses must not lie about so long.
       if ((last_number_ & 0xffff) == 0 && machine_.lane() == 0) {
-        machine_.template store<publishes>(words_ + layout::letter(0, self_), rmw::tagged(0, ~uint32_t{0}));
+        machine_.template store<publishes>(words_ + layout::response(0, self_), rmw::tagged(0, ~uint32_t{0}));
       }
     }
     GPUSYNC_UNROLLED
@@ -231,14 +231,14 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// Precondition: the operation has been announced, and `head_` was read behind the fence that followed.
-  GPUSYNC_TEXT State help_until_done(const Operation& operation) {
+  GPUSYNC_API State help_until_done(const Operation& operation) {
     State answer{};
     current_ = false;
     for (uint32_t pass = 1;; ++pass) {
       machine_.milestone(pass, *this);
       bool whole = false;
-      envelope sealed;
-      const bool done = read_record(answer, whole, sealed);
+      fetched_announcements fetched;
+      const bool done = read_record(answer, whole, fetched);
       whole = whole && head_.decided();
       if constexpr (!Consensus::tells_losers) {
         // Its next call announces itself in any case, so an attempt from this state costs it little, even if that is
@@ -249,7 +249,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
       if (done) return answer;
       if (whole) {
         announcements all;
-        open_announcements(sealed, all);
+        open_announcements(fetched, all);
         include_own(operation, all);
         apply_announced(all, state_);
         const bool won = install(state_, true);
@@ -262,13 +262,13 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// Looks a few times whether a winner has answered already.
-  GPUSYNC_TEXT bool wait_for_letter(State& answer) {
-    for (uint32_t polls = 0; polls < Consensus::patience; ++polls) {
+  GPUSYNC_API bool wait_for_response(State& answer) {
+    for (uint32_t polls = 0; polls < Consensus::spin_limit; ++polls) {
       uint32_t words[state_words];
       bool there = true;
       GPUSYNC_UNROLLED
       for (uint32_t i = 0; i < state_words; ++i) {
-        const uint64_t word = machine_.template load_one<sees>(words_ + layout::letter(i, self_));
+        const uint64_t word = machine_.template load_one<sees>(words_ + layout::response(i, self_));
         there = there && rmw::tag_of(word) == last_number_;
         words[i] = rmw::payload_of(word);
       }
@@ -282,8 +282,8 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
   /// Reads the record that `head_` names into state_, numbers_ and answers_. Returns whether it answers this
   /// participant's last announcement; if it does not, `whole` says whether all of it is the record of that round. On
-  /// the way, in the same round trip, it fetches the announcements into `sealed`.
-  GPUSYNC_TEXT bool read_record(State& answer, bool& whole, envelope& sealed) {
+  /// the way, in the same round trip, it fetches the announcements into `fetched`.
+  GPUSYNC_API bool read_record(State& answer, bool& whole, fetched_announcements& fetched) {
     const uint64_t* record = words_ + layout::record(head_.winner(), head_.buffer());
     uint64_t numbers[slots];
     uint64_t answers[state_words][slots];
@@ -304,7 +304,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
       GPUSYNC_UNROLLED
       for (uint32_t i = 0; i < state_words; ++i) state[i] = machine_.template load<sees>(record + i);
     }
-    fetch_announcements(sealed);
+    fetch_announcements(fetched);
 
     const uint32_t stamp = head_.stamp();
     bool mine = false;
@@ -345,34 +345,34 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   /// was `written` in the buffer which `head_` names. It has been if that is the decided record itself. A later record
   /// there is a proposal, which may never be decided; but what it has not applied itself it found decided. That is what
   /// makes a call end even if the record is overwritten whenever it is read.
-  GPUSYNC_TEXT bool answers_now(uint32_t payload, uint32_t written) const {
+  GPUSYNC_API bool answers_now(uint32_t payload, uint32_t written) const {
     const bool applied_here = (payload & layout::fresh) != 0;
     if (!applied_here) return rmw::at_or_after(written, head_.stamp());
     return written == head_.stamp() && head_.decided();
   }
 
-  GPUSYNC_TEXT uint32_t number_at(uint32_t slot) const { return numbers_[slot] & rmw::number_mask; }
+  GPUSYNC_API uint32_t number_at(uint32_t slot) const { return numbers_[slot] & rmw::number_mask; }
 
   /// The rows that all announcements have.
-  GPUSYNC_TEXT void fetch_announcements(envelope& sealed) const {
+  GPUSYNC_API void fetch_announcements(fetched_announcements& fetched) const {
     GPUSYNC_UNROLLED
     for (uint32_t row = 0; row < wire::common_words; ++row) {
       GPUSYNC_UNROLLED
       for (uint32_t slot = 0; slot < slots; ++slot) {
-        sealed.words[row][slot] = is_other(slot) ? load_announcement(row, at(slot)) : 0;
+        fetched.words[row][slot] = is_other(slot) ? load_announcement(row, at(slot)) : 0;
       }
     }
   }
 
-  GPUSYNC_TEXT void read_announcements(announcements& all) const {
-    envelope sealed;
-    fetch_announcements(sealed);
-    open_announcements(sealed, all);
+  GPUSYNC_API void read_announcements(announcements& all) const {
+    fetched_announcements fetched;
+    fetch_announcements(fetched);
+    open_announcements(fetched, all);
   }
 
   /// Of the announcements that are newer than numbers_ all that are complete.
-  GPUSYNC_TEXT void open_announcements(envelope& sealed, announcements& all) const {
-    auto& words = sealed.words;
+  GPUSYNC_API void open_announcements(fetched_announcements& fetched, announcements& all) const {
+    auto& words = fetched.words;
     bool longer = false;
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) {
@@ -403,13 +403,13 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
     }
   }
 
-  GPUSYNC_TEXT bool is_other(uint32_t slot) const { return at(slot) < N && at(slot) != self_; }
-  GPUSYNC_TEXT uint64_t load_announcement(uint32_t row, uint32_t participant) const {
+  GPUSYNC_API bool is_other(uint32_t slot) const { return at(slot) < N && at(slot) != self_; }
+  GPUSYNC_API uint64_t load_announcement(uint32_t row, uint32_t participant) const {
     return machine_.template load<sees>(words_ + layout::announcement(row, participant));
   }
 
   /// Adds this participant's own announcement to those of the others.
-  GPUSYNC_TEXT void include_own(const Operation& operation, announcements& all) const {
+  GPUSYNC_API void include_own(const Operation& operation, announcements& all) const {
     const uint32_t tag = last_number_ << 8 | wire::code(operation);
     uint32_t operand[wire::words];
     wire::put(operation, operand);
@@ -424,7 +424,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// Applies the pending operations to `state`, one after the other, and notes answers and numbers.
-  GPUSYNC_TEXT void apply_announced(const announcements& all, uint32_t (&state)[state_words]) {
+  GPUSYNC_API void apply_announced(const announcements& all, uint32_t (&state)[state_words]) {
     if constexpr (lanes > 1 && wire::has_sums) {
       bool sums = true;
       GPUSYNC_UNROLLED
@@ -454,7 +454,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
   /// The same if all pending operations are additions: a lane's own one after the other, and those of the lanes in the
   /// time of a few.
-  GPUSYNC_TEXT void add_announced(const announcements& all, uint32_t (&state)[state_words]) {
+  GPUSYNC_API void add_announced(const announcements& all, uint32_t (&state)[state_words]) {
     using sum = typename wire::sum;
     sum amount[slots];
     sum own{};
@@ -480,7 +480,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// The announcement of this tag has been applied to `state`.
-  GPUSYNC_TEXT void note(uint32_t slot, uint32_t tag, const uint32_t (&state)[state_words]) {
+  GPUSYNC_API void note(uint32_t slot, uint32_t tag, const uint32_t (&state)[state_words]) {
     numbers_[slot] = number_of(tag) | layout::fresh;
     GPUSYNC_UNROLLED
     for (uint32_t i = 0; i < state_words; ++i) answers_[i][slot] = state[i];
@@ -488,7 +488,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
   /// Proposes `state`, with numbers_ and answers_ if `recorded`, as the successor of the state that `head_` names.
   /// Without `recorded` these are as in that state.
-  GPUSYNC_TEXT bool install(const uint32_t (&state)[state_words], bool recorded) {
+  GPUSYNC_API bool install(const uint32_t (&state)[state_words], bool recorded) {
     head wanted;
     bool writes = true;
     if constexpr (Consensus::carries_state) {
@@ -506,7 +506,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
     if (!current_) return false;
     GPUSYNC_UNROLLED
     for (uint32_t i = 0; i < state_words; ++i) state_[i] = state[i];
-    if constexpr (Consensus::patience != 0) deliver();
+    if constexpr (Consensus::spin_limit != 0) deliver();
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) numbers_[slot] = number_at(slot);
     look();
@@ -514,7 +514,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// The numbers last: whoever reads a number first, and then the answer to it, finds one that is no older.
-  GPUSYNC_TEXT void write_record(const uint32_t (&state)[state_words], uint32_t stamp) const {
+  GPUSYNC_API void write_record(const uint32_t (&state)[state_words], uint32_t stamp) const {
     uint64_t* record = words_ + layout::record(self_, buffer_);
     GPUSYNC_UNROLLED
     for (uint32_t i = 0; i < state_words; ++i) {
@@ -538,14 +538,14 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
     }
   }
 
-  /// Tells those whose operations this round has applied. A letter that comes late is a letter of an old number.
-  GPUSYNC_TEXT void deliver() const {
+  /// Tells those whose operations this round has applied. A response that comes late is a response of an old number.
+  GPUSYNC_API void deliver() const {
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) {
       if (!is_other(slot) || (numbers_[slot] & layout::fresh) == 0) continue;
       GPUSYNC_UNROLLED
       for (uint32_t i = 0; i < state_words; ++i) {
-        machine_.template store<publishes>(words_ + layout::letter(i, at(slot)),
+        machine_.template store<publishes>(words_ + layout::response(i, at(slot)),
                                            rmw::tagged(answers_[i][slot], number_at(slot)));
       }
     }
@@ -553,7 +553,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
 
   /// Looks, after a win, at who has announced something: the next round must not pass them by. What comes is used in
   /// the next call, so that nobody waits for it.
-  GPUSYNC_TEXT void look() {
+  GPUSYNC_API void look() {
     GPUSYNC_UNROLLED
     for (uint32_t slot = 0; slot < slots; ++slot) {
       if (is_other(slot)) news_[slot] = rmw::tag_of(load_announcement(0, at(slot)));
@@ -561,7 +561,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   }
 
   /// This participant's own entry of answers_.
-  GPUSYNC_TEXT State own_answer() const {
+  GPUSYNC_API State own_answer() const {
     uint32_t words[state_words];
     GPUSYNC_UNROLLED
     for (uint32_t i = 0; i < state_words; ++i) {

@@ -41,7 +41,7 @@ class bitonic_sort : public experiment {
   }
 
   void check(const experiment_request& request) const override {
-    const auto device = open_part<bitonic_device>(request.device);
+    const auto device = open_side<bitonic_device>(request.device);
     for (const sort_problem& problem : problems(request)) {
       for (const sort_form form : forms(request, *device)) require_room(problem, form, *device, request);
     }
@@ -52,7 +52,7 @@ class bitonic_sort : public experiment {
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<bitonic_device>(request.device);
+    const auto device = open_side<bitonic_device>(request.device);
     const std::vector<sort_problem> all = problems(request);
     const std::vector<sort_form> chosen = forms(request, *device);
     const double parts = static_cast<double>(all.size() * chosen.size());

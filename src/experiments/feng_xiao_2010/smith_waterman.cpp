@@ -78,15 +78,15 @@ class smith_waterman : public experiment {
          "rows of its own (CUDA)",
          0, 0, true, "memory; with files, registers where there is room"}};
     for (axis& each : application_axes()) {
-      if (each.name == "blocks") each.unasked += "; with files one for each processor, one in all on OpenCL";
-      if (each.name == "method") each.unasked += "; with files a few";
+      if (each.name == "blocks") each.default_text += "; with files one for each processor, one in all on OpenCL";
+      if (each.name == "method") each.default_text += "; with files a few";
       all.push_back(std::move(each));
     }
     return all;
   }
 
   void check(const experiment_request& request) const override {
-    const auto device = open_part<smith_waterman_device>(request.device);
+    const auto device = open_side<smith_waterman_device>(request.device);
     for (const int64_t letters : request.axes.numbers_or("length", {})) {  // before they are made
       const auto count = static_cast<uint64_t>(letters);
       require_memory_for(fmt::format("two generated sequences of {} letters", letters), count, count, *device, request);
@@ -102,7 +102,7 @@ class smith_waterman : public experiment {
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<smith_waterman_device>(request.device);
+    const auto device = open_side<smith_waterman_device>(request.device);
     const sequences all = sequences_of(request);
     const std::vector<pair_of_sequences> pairs = all.pairs();
     const std::vector<alignment_scoring> scorings = scorings_of(request);

@@ -56,12 +56,12 @@ class barrier_stress : public experiment {
     (void)shapes_or(request, usual_shapes(false));
     (void)phases_of(request);
     if (request.axes.words.count("method") != 0) {
-      (void)chosen(request, *open_part<barrier_stress_device>(request.device));
+      (void)chosen(request, *open_side<barrier_stress_device>(request.device));
     }
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    auto device = open_part<barrier_stress_device>(request.device);
+    auto device = open_side<barrier_stress_device>(request.device);
     const std::vector<std::string> methods = chosen(request, *device);
     const std::vector<step_shape> shapes = shapes_or(request, usual_shapes(false));
     const uint64_t combinations = std::max<uint64_t>(1, methods.size() * shapes.size());

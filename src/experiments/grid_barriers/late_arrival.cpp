@@ -40,11 +40,11 @@ class late_arrival : public experiment {
 
   void check(const experiment_request& request) const override {
     (void)shapes_or(request, usual_shapes(request.quick));
-    if (request.axes.words.count("method") != 0) (void)chosen(request, *open_part<late_arrival_device>(request.device));
+    if (request.axes.words.count("method") != 0) (void)chosen(request, *open_side<late_arrival_device>(request.device));
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<late_arrival_device>(request.device);
+    const auto device = open_side<late_arrival_device>(request.device);
     const std::vector<std::string> methods = chosen(request, *device);
     const std::vector<step_shape> shapes = shapes_or(request, usual_shapes(request.quick));
     for (size_t i = 0; i < shapes.size() && !sink.interrupted(); ++i) {

@@ -46,7 +46,7 @@ class message_floor : public experiment {
   void check(const experiment_request& request) const override { (void)chosen(request); }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<message_floor_device>(request.device);
+    const auto device = open_side<message_floor_device>(request.device);
     std::vector<named_variant> jobs;
     for (const named_variant& one : chosen(request)) {
       for (const int64_t payload : request.axes.numbers_or("payload", {0, 1})) {

@@ -63,8 +63,8 @@ std::string usual_shapes_in_words() {
   return fmt::format("{}; with --quick {}", fmt::join(usual_shapes(false), ","), fmt::join(usual_shapes(true), ","));
 }
 
-axis shape_axis(const std::string& unasked) {
-  return {"shape", "blocks x threads per block, as 132x256", 0, 0, true, unasked};
+axis shape_axis(const std::string& default_text) {
+  return {"shape", "blocks x threads per block, as 132x256", 0, 0, true, default_text};
 }
 
 }  // namespace gpusync::tool

@@ -25,7 +25,7 @@ std::vector<std::string> usual_shapes(bool quick);
 /// Both of them, as the help of an axis shows them.
 std::string usual_shapes_in_words();
 
-/// The axis `shape`; `unasked` as in axis.
-axis shape_axis(const std::string& unasked = "");
+/// The axis `shape`; `default_text` as in axis.
+axis shape_axis(const std::string& default_text = "");
 
 }  // namespace gpusync::tool

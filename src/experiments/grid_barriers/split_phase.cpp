@@ -32,18 +32,18 @@ class split_phase : public experiment {
     return {shape_axis("132x256"),
             {"work_us", "microseconds of own work per warp between arrival and wait", 0, 1000, false, "2"},
             {"stores", "1: every step writes a word per thread that two other blocks read and check", 0, 1, false, "1"},
-            {"method", "grid barriers that order data, by name; NAME+attendant: a warp of its own attends it", 0, 0,
-             true, "the default barrier and the lock-based one, with and without an attendant, and cg"}};
+            {"method", "grid barriers that order data, by name; NAME+proxy: a warp of its own serves it", 0, 0, true,
+             "the default barrier and the lock-based one, with and without a proxy, and cg"}};
   }
 
   void check(const experiment_request& request) const override {
     (void)shapes_or(request, default_shapes());
     if (request.axes.words.count("method") == 0) return;
-    (void)chosen(request, *open_part<split_phase_device>(request.device)->with_work(0));
+    (void)chosen(request, *open_side<split_phase_device>(request.device)->with_work(0));
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<split_phase_device>(request.device);
+    const auto device = open_side<split_phase_device>(request.device);
     std::vector<setting> settings;
     for (step_shape shape : shapes_or(request, default_shapes())) {
       for (const int64_t stores : request.axes.numbers_or("stores", {1})) {
@@ -83,8 +83,8 @@ class split_phase : public experiment {
     for (const step_method& method : all) available.push_back(method.name);
     std::vector<std::string> names =
         choose_names(request, available,
-                     {"placed-counters-acquire-release", "placed-counters-acquire-release+attendant",
-                      "lock-based-acquire-release", "lock-based-acquire-release+attendant", "cg"});
+                     {"placed-counters-acquire-release", "placed-counters-acquire-release+proxy",
+                      "lock-based-acquire-release", "lock-based-acquire-release+proxy", "cg"});
     std::erase(names, work_alone);
     names.insert(names.begin(), work_alone);
     std::vector<step_method> methods;

@@ -35,11 +35,11 @@ class stencil : public experiment {
     (void)shapes_or(request, default_shapes(request));
     // The smallest plate has the same methods.
     if (request.axes.words.count("method") == 0) return;
-    (void)chosen(request, *open_part<stencil_device>(request.device)->on_plate({3, 3}));
+    (void)chosen(request, *open_side<stencil_device>(request.device)->on_plate({3, 3}));
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<stencil_device>(request.device);
+    const auto device = open_side<stencil_device>(request.device);
     const std::vector<step_shape> shapes = shapes_or(request, default_shapes(request));
     // By default the example's rod of 2^16 points, and a plate of as many.
     const std::vector<int64_t> sides = request.axes.numbers_or(

@@ -57,14 +57,14 @@ class rmw_cost : public experiment {
   }
 
   void check(const experiment_request& request) const override {
-    const auto device = open_part<rmw_calls_device>(request.device);
+    const auto device = open_side<rmw_calls_device>(request.device);
     for (const calls_case& each : cases(request, *device)) {
       (void)choose_names(request, names(*device->open(each.setup)), {});
     }
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<rmw_calls_device>(request.device);
+    const auto device = open_side<rmw_calls_device>(request.device);
     const std::vector<calls_case> all = cases(request, *device);
     for (size_t i = 0; i < all.size() && !sink.interrupted(); ++i) {
       run_case(request, *device, all[i], sink, [&](double fraction) {

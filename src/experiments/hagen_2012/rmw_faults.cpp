@@ -53,12 +53,12 @@ class rmw_faults : public experiment {
   }
 
   void check(const experiment_request& request) const override {
-    (void)cases(request, *open_part<rmw_faults_device>(request.device));
+    (void)cases(request, *open_side<rmw_faults_device>(request.device));
     (void)repeats_of(request);
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    auto device = open_part<rmw_faults_device>(request.device);
+    auto device = open_side<rmw_faults_device>(request.device);
     const std::vector<fault_case> all = cases(request, *device);
     bool lost = false;
     for (size_t i = 0; i < all.size() && !sink.interrupted(); ++i) {

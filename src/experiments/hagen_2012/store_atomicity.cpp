@@ -46,13 +46,13 @@ class store_atomicity : public experiment {
   }
 
   void check(const experiment_request& request) const override {
-    const auto device = open_part<store_atomicity_device>(request.device);
+    const auto device = open_side<store_atomicity_device>(request.device);
     (void)cases(request, *device);
     (void)trials_of(request);
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<store_atomicity_device>(request.device);
+    const auto device = open_side<store_atomicity_device>(request.device);
     const std::vector<test_case> all = cases(request, *device);
     for (size_t i = 0; i < all.size() && !sink.interrupted(); ++i) {
       const auto progress = [&](double fraction) {
@@ -76,7 +76,7 @@ class store_atomicity : public experiment {
     const uint32_t words = one.sized ? one.setup.bytes / one.setup.word_bytes : 16;
     if (one.setup.where == rmw::space::shared) return words <= 16;
     const bool one_sector = one.sized && one.setup.bytes <= 32;
-    return !one.setup.same_processor || one_sector;
+    return !one.setup.same_sm || one_sector;
   }
 
   static uint64_t trials_of(const experiment_request& request) {
@@ -117,7 +117,7 @@ class store_atomicity : public experiment {
           one.sized = method.sized;
           one.setup.method = method.name;
           one.setup.where = where;
-          one.setup.same_processor = writers == "together";
+          one.setup.same_sm = writers == "together";
           add_sizes(request, one, all);
         }
       }
@@ -164,7 +164,7 @@ class store_atomicity : public experiment {
                                                                 : "H5"};
     if (what.setup.method == "object-cells") entry.items.emplace_back("H9");
     entry.device = request.device.id;
-    entry.axes = {{"memory", to_word(what.setup.where)}, {"writers", what.setup.same_processor ? "together" : "apart"}};
+    entry.axes = {{"memory", to_word(what.setup.where)}, {"writers", what.setup.same_sm ? "together" : "apart"}};
     if (what.sized) {
       entry.axes.emplace_back("bytes", static_cast<int64_t>(what.setup.bytes));
       entry.axes.emplace_back("word_bytes", static_cast<int64_t>(what.setup.word_bytes));

@@ -32,12 +32,12 @@ class opencl_iterations : public experiment {
 
   void check(const experiment_request& request) const override {
     if (request.axes.words.count("method") != 0) {
-      (void)thesis_methods(request, *open_part<thesis_device>(request.device));
+      (void)thesis_methods(request, *open_side<thesis_device>(request.device));
     }
   }
 
   void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_part<thesis_device>(request.device);
+    const auto device = open_side<thesis_device>(request.device);
     const std::vector<step_method> methods = thesis_methods(request, *device);
     std::vector<thesis_shape> grids;
     for (const int64_t items : thesis_items(request, *device)) {

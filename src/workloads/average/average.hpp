@@ -59,7 +59,7 @@ struct average_place {
   uint32_t apart;  ///< between the elements that it checks by turns
 
   /// A thread of a program without boundaries checks its own element.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static average_place of(Grid grid, bool crosses_blocks) {
     return at(grid.blocks(), grid.block(), grid.threads(), grid.thread(), crosses_blocks);
@@ -102,13 +102,13 @@ GPUSYNC_HD inline uint32_t average_step(const average_data& data, const average_
 
 /// All steps of one run in one kernel, with `boundary()` after each. `steps` is a multiple of average_period and at
 /// least 2 x average_checked. Every run starts where the one before it, or the filled buffer, left off.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <class Grid, class Boundary>
 GPUSYNC_HD void average_steps(Grid grid, const average_data& data, bool crosses_blocks, bool stores, uint32_t steps,
                               Boundary&& boundary) {
   average_place place = average_place::of(grid, crosses_blocks);
   // Else compilers compute it anew in every data step, for want of registers or because idle steps do without.
-  place = {grid.pinned(place.elements), grid.pinned(place.own), grid.pinned(place.next), grid.pinned(place.apart)};
+  place = {grid.opaque(place.elements), grid.opaque(place.own), grid.opaque(place.next), grid.opaque(place.apart)};
   const uint32_t tail = steps - average_checked;
   uint32_t wrong = 0;
   uint32_t s = 0;

@@ -271,7 +271,7 @@ class cuda_average : public step_workload {
     const grid::cuda_line_lease lease(where_.device(), 1);
     const grid::line_survey& survey = lease.stock().survey();
     return {static_cast<uint32_t>(where_.device().sm_count()),
-            static_cast<uint32_t>(where_.device().properties().maxThreadsPerMultiProcessor), survey.has_sides(),
+            static_cast<uint32_t>(where_.device().properties().maxThreadsPerMultiProcessor), survey.has_partitions(),
             survey.near(), survey.far()};
   }
   double clock_mhz() override { return measure_clock_mhz(where_.device()); }

@@ -7,7 +7,7 @@
 #include "embedded/average_cl.hpp"
 #include "measure/host_timer.hpp"
 #include "workloads/average/average_result.hpp"
-#include "workloads/device_part/opencl_part.hpp"
+#include "workloads/device_side/opencl_side.hpp"
 
 namespace gpusync::tool {
 

@@ -52,20 +52,20 @@ GPUSYNC_HD inline void keep_pass() {
 /// All steps of one run, with `boundary()` after each. `steps` is a multiple of average_period and at least
 /// 2 x average_checked. `works`: steps between the checked ones have work too; else they are empty. Every run starts
 /// where the one before it, or the filled buffer, left off.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <class Grid, class Boundary>
 GPUSYNC_HD void barrier_parts_steps(Grid grid, const average_data& data, bool crosses_blocks, bool works,
                                     uint32_t steps, Boundary&& boundary) {
   average_place place = average_place::of(grid, crosses_blocks);
-  place = {grid.pinned(place.elements), grid.pinned(place.own), grid.pinned(place.next), grid.pinned(place.apart)};
+  place = {grid.opaque(place.elements), grid.opaque(place.own), grid.opaque(place.next), grid.opaque(place.apart)};
   uint32_t wrong = 0;
-  GPUSYNC_NOT_UNROLLED
+  GPUSYNC_UNROLL(1)
   for (uint32_t part = 0; part < 3; ++part) {
     const bool checks = part != 1;
     // Down, in a register: a limit that is a parameter would be loaded anew behind every fence. The number of a step in
     // the cycle of inputs is the same as if it were counted up, for there are whole cycles.
-    GPUSYNC_NOT_UNROLLED
-    for (uint32_t left = grid.pinned(checks ? average_checked : steps - 2 * average_checked); left != 0; --left) {
+    GPUSYNC_UNROLL(1)
+    for (uint32_t left = grid.opaque(checks ? average_checked : steps - 2 * average_checked); left != 0; --left) {
       const uint32_t step = (0u - left) % average_period;
       keep_pass();
       if (checks) {
@@ -86,15 +86,15 @@ GPUSYNC_HD void barrier_parts_steps(Grid grid, const average_data& data, bool cr
 template <barrier_part Part, class Grid>
 class part_passer {
  public:
-  GPUSYNC_TEXT part_passer(Grid grid, const barrier_parts_data& data)
+  GPUSYNC_API part_passer(Grid grid, const barrier_parts_data& data)
       : grid_(grid),
-        word_(grid.rarely_used(data.word)),
+        word_(grid.opaque(data.word)),
         wrong_(data.average.wrong),
         first_(grid.thread() == 0),
-        zero_(grid.pinned(data.zero)),
+        zero_(grid.opaque(data.zero)),
         addend_(1 + (grid.thread() & zero_)) {}
 
-  GPUSYNC_TEXT void pass() {
+  GPUSYNC_API void pass() {
     using memory = typename Grid::memory;
     if constexpr (Part == barrier_part::awaited_add) {
       // The next addition needs this one's answer, though that comes to nothing: else it would become a reduction.
@@ -120,10 +120,10 @@ class part_passer {
 
  private:
   /// A barrier's own poll, of a word that always has the awaited value. Another one counts as a wrong word.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <memory_order Order>
   GPUSYNC_HD void poll() {
-    if (soon_over<Order, scope::device>(grid_, word_, [](uint32_t value) { return value == 0; })) return;
+    if (detail::soon_over<Order, scope::device>(grid_, word_, [](uint32_t value) { return value == 0; })) return;
     (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(wrong_, 1u);
   }
 
@@ -136,7 +136,7 @@ class part_passer {
 };
 
 /// One run with a part between steps.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <barrier_part Part, class Grid>
 GPUSYNC_HD void barrier_parts_run(Grid grid, const barrier_parts_data& data, bool works, uint32_t steps) {
   part_passer<Part, Grid> passer(grid, data);
@@ -144,7 +144,7 @@ GPUSYNC_HD void barrier_parts_run(Grid grid, const barrier_parts_data& data, boo
 }
 
 /// One run with a whole barrier between steps.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <class Grid, class Barrier>
 GPUSYNC_HD void barrier_parts_run(Grid grid, const barrier_parts_data& data, bool works, uint32_t steps,
                                   Barrier& barrier) {

@@ -5,7 +5,7 @@
 #include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
 #include "workloads/barrier_parts/barrier_parts_methods.hpp"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 
 namespace gpusync::tool {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/device_part/device_part.hpp"
+#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 

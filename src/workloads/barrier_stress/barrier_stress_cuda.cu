@@ -161,7 +161,7 @@ class cuda_barrier_stress : public barrier_stress_device {
   const cuda_target where_;
 };
 
-const register_part<barrier_stress_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<barrier_stress_device> registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_barrier_stress>(device);
 });
 

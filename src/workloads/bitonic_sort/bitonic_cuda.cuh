@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/bitonic_sort/sort_input.hpp"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 
 namespace gpusync::tool {
 

@@ -48,7 +48,7 @@ class host_bitonic : public bitonic_device {
   uint64_t memory() const override { return 0; }
 };
 
-const register_part<bitonic_device> registered(device_kind::host, [](const device_description&) {
+const register_side<bitonic_device> registered(device_kind::host, [](const device_description&) {
   return std::make_unique<host_bitonic>();
 });
 

@@ -83,7 +83,7 @@ class opencl_bitonic : public bitonic_device {
   std::map<uint32_t, std::shared_ptr<opencl_stepper>> steppers_;  ///< by the bytes of an element
 };
 
-const register_part<bitonic_device> registered(device_kind::opencl, [](const device_description& device) {
+const register_side<bitonic_device> registered(device_kind::opencl, [](const device_description& device) {
   return std::make_unique<opencl_bitonic>(device);
 });
 

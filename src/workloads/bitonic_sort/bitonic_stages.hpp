@@ -41,7 +41,7 @@ class bitonic_stages {
     return 1 + between * (between + 1) / 2;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD kept load(const Grid& grid, uint32_t stage) const {
     kept now;
@@ -55,7 +55,7 @@ class bitonic_stages {
     if (!takes_part(grid)) return now;
     if (stage == 0) {
       const uint32_t first = place(grid) * own;
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < own; ++i) {
         now.element[i] = first + i < count ? in_order(input[first + i], order) : last();
       }
@@ -65,11 +65,11 @@ class bitonic_stages {
     return now;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void save(const Grid&, const kept&) const {}
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void step(const Grid& grid, uint32_t stage, kept& now) const {
     if (takes_part(grid)) {
@@ -91,12 +91,12 @@ class bitonic_stages {
  private:
   static constexpr uint32_t planes = 8;  // a thread's 128 bytes, 16 at a time
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t place(const Grid& grid) {
     return grid.block() * grid.threads() + grid.thread();
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool takes_part(const Grid& grid) const {
     return grid.block() < 1u << (merges - chunk);
@@ -125,7 +125,7 @@ class bitonic_stages {
   GPUSYNC_HD void fetch(Element (&element)[own], uint32_t stage, uint32_t thread) const {
     const four_words* from = half(stage) + thread;
     four_words words[planes];
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t p = 0; p < planes; ++p) words[p] = from[p * threads_in_all()];
     memcpy(element, words, sizeof(words));
   }
@@ -133,17 +133,17 @@ class bitonic_stages {
     four_words* to = half(stage) + thread;
     four_words words[planes];
     memcpy(words, element, sizeof(words));
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t p = 0; p < planes; ++p) to[p * threads_in_all()] = words[p];
   }
   GPUSYNC_HD uint32_t threads_in_all() const { return (1u << merges) / own; }
   GPUSYNC_HD four_words* half(uint32_t stage) const { return exchanged + (stage % 2) * planes * threads_in_all(); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void write_out(const Grid& grid, const Element (&element)[own]) const {
     const uint32_t first = place(grid) * own;
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < own; ++i) {
       if (first + i < count) output[first + i] = out_of_order(element[i], order);
     }
@@ -152,15 +152,15 @@ class bitonic_stages {
   /// Keeps the lesser or the greater of each pair.
   GPUSYNC_HD static void keep(Element (&element)[own], const Element (&other)[own], bool lesser) {
     if (lesser) {  // the same in all threads of a warp where other warps are met
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < own; ++i) element[i] = stands_before(other[i], element[i]) ? other[i] : element[i];
     } else {
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < own; ++i) element[i] = stands_before(element[i], other[i]) ? other[i] : element[i];
     }
   }
   GPUSYNC_HD static void reverse(Element (&element)[own]) {
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < own / 2; ++i) swap(element[i], element[own - 1 - i]);
   }
   GPUSYNC_HD static void swap(Element& a, Element& b) {
@@ -176,7 +176,7 @@ class bitonic_stages {
   }
 
   /// The step between blocks of a stage.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void meet_other_block(const Grid& grid, uint32_t stage, kept& now) const {
     const uint32_t mine = place(grid);
@@ -189,22 +189,22 @@ class bitonic_stages {
   }
 
   /// Steps between threads of a block that are `apart` (a power of two) apart, or mirrored in a run of 2 x apart.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static void meet_thread(const Grid& grid, Element (&element)[own], uint32_t apart, bool mirrored) {
     const uint32_t mask = mirrored ? 2 * apart - 1 : apart;
     Element other[own];
     if (apart < Grid::warp_size) {
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < own; ++i) other[i] = from_other(grid, element[i], mask);
     } else {
       four_words* const words = grid.template shared_by_block<planes * most_threads>();
       four_words part[planes];
       memcpy(part, element, sizeof(part));
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t p = 0; p < planes; ++p) words[p * most_threads + grid.thread()] = part[p];
       grid.sync_block();
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t p = 0; p < planes; ++p) part[p] = words[p * most_threads + (grid.thread() ^ mask)];
       memcpy(other, part, sizeof(part));
       grid.sync_block();
@@ -213,26 +213,26 @@ class bitonic_stages {
     keep(element, other, (grid.thread() & apart) == 0);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static sort_pair from_other(const Grid& grid, const sort_pair& pair, uint32_t mask) {
     return {grid.from_other_thread(pair.key, mask), grid.from_other_thread(pair.value, mask)};
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t from_other(const Grid& grid, uint32_t value, uint32_t mask) {
     return grid.from_other_thread(value, mask);
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint64_t from_other(const Grid& grid, uint64_t value, uint32_t mask) {
     return grid.from_other_thread(value, mask);
   }
 
   GPUSYNC_HD static void merge_thread(Element (&element)[own]) {
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t apart = own / 2; apart > 0; apart /= 2) {
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < own; ++i) {
         if ((i & apart) == 0) order_pair(element[i], element[i | apart]);
       }
@@ -240,15 +240,15 @@ class bitonic_stages {
   }
 
   GPUSYNC_HD static void sort_thread(Element (&element)[own]) {
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t run = 2; run <= own; run *= 2) {
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < own; ++i) {
         if ((i & (run / 2)) == 0) order_pair(element[i], element[i ^ (run - 1)]);
       }
-      GPUSYNC_TOOL_UNROLL
+      GPUSYNC_UNROLL()
       for (uint32_t apart = run / 4; apart > 0; apart /= 2) {
-        GPUSYNC_TOOL_UNROLL
+        GPUSYNC_UNROLL()
         for (uint32_t i = 0; i < own; ++i) {
           if ((i & apart) == 0) order_pair(element[i], element[i | apart]);
         }
@@ -257,14 +257,14 @@ class bitonic_stages {
   }
 
   /// The steps of a merge that remain when elements `2^chunk` apart have been compared.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void merge_chunk(const Grid& grid, Element (&element)[own]) const {
     for (uint32_t apart = grid.threads() / 2; apart > 0; apart /= 2) meet_thread(grid, element, apart, false);
     merge_thread(element);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void sort_chunk(const Grid& grid, Element (&element)[own]) const {
     sort_thread(element);

@@ -36,18 +36,18 @@ struct bitonic_steps {
 
   GPUSYNC_HD uint32_t steps() const { return merges * (merges + 1) / 2; }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD kept load(Grid, uint32_t step) const {
     uint32_t merge = 1;
     for (; step >= merge; ++merge) step -= merge;
     return {merge, merge - 1 - step};
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void save(Grid, const kept&) const {}
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void step(Grid grid, uint32_t, kept& now) const {
     // Several pairs at a time, so that their loads are under way together.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "workloads/bitonic_sort/sort_elements.hpp"
-#include "workloads/device_part/device_part.hpp"
+#include "workloads/device_side/device_side.hpp"
 #include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {

@@ -3,7 +3,7 @@
 
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_full_blocks.cuh"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 #include "workloads/late_arrival/late_arrival.hpp"
 
 namespace gpusync::tool {
@@ -140,7 +140,7 @@ class cuda_late_arrival : public late_arrival_device {
   const cuda_target where_;
 };
 
-const register_part<late_arrival_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<late_arrival_device> registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_late_arrival>(device);
 });
 

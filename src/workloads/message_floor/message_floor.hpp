@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "workloads/device_part/device_part.hpp"
+#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 
 /// How messages are sent.
 struct message_variant {
   bool ordered = true;   ///< flags are stored with release and, once seen, acquired; otherwise relaxed
-  bool near = false;     ///< each flag lies on a line of its poller's side of the L2 cache, otherwise anywhere
+  bool near = false;     ///< each flag lies on a line of its poller's partition of the L2 cache, otherwise anywhere
   bool payload = false;  ///< each message hands over a word besides, with plain accesses; needs `ordered`
 };
 
@@ -26,7 +26,7 @@ struct message_times {
   uint64_t wrong = 0;              ///< of which never came, or brought another word than was sent
 };
 
-/// The device side.
+/// The device partition.
 class message_floor_device {
  public:
   virtual ~message_floor_device() = default;

@@ -5,7 +5,7 @@
 #include <gpusync/grid/cuda_lines.cuh>
 
 #include "measure/cuda_clock.cuh"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 #include "workloads/message_floor/message_floor.hpp"
 
 namespace gpusync::tool {
@@ -58,7 +58,7 @@ struct messenger {
 
   __device__ __forceinline__ void receive(const mailbox& own, uint32_t message) {
     uint32_t flag = cuda_memory::load<memory_order::relaxed, scope::device>(own.flag);
-    for (uint32_t polls = 0; !reached(flag, message) && !lost; ++polls) {
+    for (uint32_t polls = 0; !phase_reached(flag, message) && !lost; ++polls) {
       lost = polls == most_polls;
       flag = cuda_memory::load<memory_order::relaxed, scope::device>(own.flag);
     }
@@ -76,9 +76,9 @@ __global__ void ping_pong(pair_task task, pair_result* result) {
   const cuda_grid grid;
   if (grid.thread() != 0) return;
   cuda_memory::add<memory_order::relaxed, scope::device>(task.met, 1u);
-  while (!reached(cuda_memory::load<memory_order::relaxed, scope::device>(task.met), task.met_by_then)) {
+  while (!phase_reached(cuda_memory::load<memory_order::relaxed, scope::device>(task.met), task.met_by_then)) {
   }
-  const uint32_t self = grid.processor();
+  const uint32_t self = grid.sm_id();
   if (self != task.first && self != task.second) return;
   const uint64_t arrived = grid.now();
   while (grid.now() - arrived < 3000) {  // until the others are gone
@@ -103,13 +103,13 @@ __global__ void ping_pong(pair_task task, pair_result* result) {
 }
 
 /// The multiprocessor of each block, all running at once.
-__global__ void where_am_i(uint32_t* met, uint32_t* processors) {
+__global__ void where_am_i(uint32_t* met, uint32_t* sms) {
   const cuda_grid grid;
   if (grid.thread() != 0) return;
   cuda_memory::add<memory_order::relaxed, scope::device>(met, 1u);
-  while (!reached(cuda_memory::load<memory_order::relaxed, scope::device>(met), grid.blocks())) {
+  while (!phase_reached(cuda_memory::load<memory_order::relaxed, scope::device>(met), grid.blocks())) {
   }
-  processors[grid.block()] = grid.processor();
+  sms[grid.block()] = grid.sm_id();
 }
 
 class cuda_message_floor : public message_floor_device {
@@ -123,8 +123,9 @@ class cuda_message_floor : public message_floor_device {
 
   std::string why_not_near() override {
     find_lines();
-    return lease_.empty() ? "The survey of the L2 cache found no two sides, so that no line is nearer than another."
-                          : "";
+    return lease_.empty()
+               ? "The survey of the L2 cache found no two partitions, so that no line is nearer than another."
+               : "";
   }
 
   message_times measure(const message_variant& variant, uint32_t stride,
@@ -140,7 +141,7 @@ class cuda_message_floor : public message_floor_device {
  private:
   static constexpr uint32_t lines_per_side = 4;
   static constexpr uint32_t lines_anywhere = 1u << 16;  // 8 MiB
-  static constexpr size_t batch = 256;                  // launches between looks at the host's side of things
+  static constexpr size_t batch = 256;                  // launches between looks at the host’s partition of things
 
   using kernel_type = void (*)(pair_task, pair_result*);
 
@@ -148,12 +149,12 @@ class cuda_message_floor : public message_floor_device {
     const cuda_device_scope scope(where_.device().ordinal());
     if (near) find_lines();
     if (near && lease_.empty()) throw invalid_argument(why_not_near());
-    const std::vector<uint32_t> processors = processors_of_blocks();
+    const std::vector<uint32_t> sms = sms_of_blocks();
     std::vector<pair_task> tasks;
     uint32_t number = 0;
-    for (size_t a = 0; a < processors.size(); ++a) {
-      for (size_t b = a + 1; b < processors.size(); ++b) {
-        if (number++ % stride == 0) tasks.push_back(task_of(processors[a], processors[b]));
+    for (size_t a = 0; a < sms.size(); ++a) {
+      for (size_t b = a + 1; b < sms.size(); ++b) {
+        if (number++ % stride == 0) tasks.push_back(task_of(sms[a], sms[b]));
       }
     }
     // Flags only grow while they are in use, so they start anew.
@@ -208,10 +209,10 @@ class cuda_message_floor : public message_floor_device {
     return task;
   }
 
-  /// Lines of the poller's side. `which`: 0 or 1, for both of a pair may be on one side.
-  mailbox near_box(uint32_t processor, uint32_t which) const {
-    const uint32_t side = lease_.stock().survey().sides()[processor];
-    return {lease_.line(side, which), lease_.line(side, 2 + which)};
+  /// Lines of the poller's partition. `which`: 0 or 1, for both of a pair may be on one partition.
+  mailbox near_box(uint32_t sm, uint32_t which) const {
+    const uint32_t partition = lease_.stock().survey().partitions()[sm];
+    return {lease_.line(partition, which), lease_.line(partition, 2 + which)};
   }
 
   /// Two lines that nothing is known of. They may come back after 2^15 mailboxes: flags grow from pair to pair.
@@ -228,25 +229,25 @@ class cuda_message_floor : public message_floor_device {
   }
 
   void clear_lines() const {
-    for (uint32_t side = 0; side < 2; ++side) {
+    for (uint32_t partition = 0; partition < 2; ++partition) {
       for (uint32_t i = 0; i < lines_per_side; ++i) {
-        check_cuda(cudaMemset(lease_.line(side, i), 0, line_words * sizeof(uint32_t)), "cudaMemset");
+        check_cuda(cudaMemset(lease_.line(partition, i), 0, line_words * sizeof(uint32_t)), "cudaMemset");
       }
     }
   }
 
-  std::vector<uint32_t> processors_of_blocks() {
+  std::vector<uint32_t> sms_of_blocks() {
     check_cuda(cudaMemset(met_.address(), 0, met_.bytes()), "cudaMemset");
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     const cuda_buffer found(where_.device(), blocks_ * sizeof(uint32_t));
     launch(where_.device(), where_.stream(), shape_, where_am_i, static_cast<uint32_t*>(met_.address()),
            static_cast<uint32_t*>(found.address()));
     check_cuda(cudaStreamSynchronize(where_.stream()), "where_am_i");
-    std::vector<uint32_t> processors(blocks_);
-    check_cuda(cudaMemcpy(processors.data(), found.address(), found.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    std::sort(processors.begin(), processors.end());
-    processors.erase(std::unique(processors.begin(), processors.end()), processors.end());
-    return processors;
+    std::vector<uint32_t> sms(blocks_);
+    check_cuda(cudaMemcpy(sms.data(), found.address(), found.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    std::sort(sms.begin(), sms.end());
+    sms.erase(std::unique(sms.begin(), sms.end()), sms.end());
+    return sms;
   }
 
   const cuda_target where_;
@@ -257,7 +258,7 @@ class cuda_message_floor : public message_floor_device {
   bool surveyed_ = false;
 };
 
-const register_part<message_floor_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<message_floor_device> registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_message_floor>(device);
 });
 

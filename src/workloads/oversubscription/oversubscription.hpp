@@ -45,7 +45,7 @@ GPUSYNC_HD inline uint32_t relay_step(const relay_data& data, uint32_t block, ui
 }
 
 /// `phases` phases, the first of which is the cycle's `first`-th, in one kernel with the phased grid `grid`.
-GPUSYNC_TEMPLATE_TEXT
+GPUSYNC_API_TEMPLATE
 template <class Here, class PhasedGrid>
 GPUSYNC_HD void relay_phases(Here here, PhasedGrid& grid, const relay_data& data, uint32_t first, uint32_t phases) {
   uint32_t wrong = 0;

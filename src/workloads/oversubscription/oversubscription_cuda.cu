@@ -2,7 +2,7 @@
 #include "boundary/cuda_kernel_ends.cuh"
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_timer.cuh"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 #include "workloads/oversubscription/relay_result.hpp"
 
 namespace gpusync::tool {

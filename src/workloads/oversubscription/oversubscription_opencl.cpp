@@ -5,7 +5,7 @@
 
 #include <gpusync/opencl/opencl.hpp>
 #include "embedded/oversubscription_cl.hpp"
-#include "workloads/device_part/opencl_part.hpp"
+#include "workloads/device_side/opencl_side.hpp"
 #include "workloads/oversubscription/relay_result.hpp"
 
 namespace gpusync::tool {

@@ -10,7 +10,7 @@
 #include <gpusync/rmw/machine.hpp>
 #include <gpusync/rmw/operations.hpp>
 
-#include "workloads/device_part/device_part.hpp"
+#include "workloads/device_side/device_side.hpp"
 #include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {

@@ -9,7 +9,7 @@
 #include <gpusync/rmw/cuda.cuh>
 
 #include "measure/host_timer.hpp"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 #include "workloads/rmw_calls/call_script.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
@@ -261,8 +261,8 @@ class calls_workload : public whole_workload {
       std::string words = Consensus::name;
       if (InGlobal) words += "-global";
       if (Consensus::order == rmw::publication::ordered) words += "-ordered";
-      if constexpr (has_patience<Consensus>::value) {
-        if (Consensus::patience != 0) words += "-mail-" + std::to_string(Consensus::patience);
+      if constexpr (has_spin_limit<Consensus>::value) {
+        if (Consensus::spin_limit != 0) words += "-mail-" + std::to_string(Consensus::spin_limit);
       }
       if constexpr (has_cells<Consensus>::value) {
         if (sizeof(typename Consensus::cell_type) == 4) words += "-32";
@@ -275,11 +275,11 @@ class calls_workload : public whole_workload {
     }
   };
   template <class Consensus, class = void>
-  struct has_patience {
+  struct has_spin_limit {
     static constexpr bool value = false;
   };
   template <class Consensus>
-  struct has_patience<Consensus, typename rmw::void_of<decltype(Consensus::patience + 0)>::type> {
+  struct has_spin_limit<Consensus, typename rmw::void_of<decltype(Consensus::spin_limit + 0)>::type> {
     static constexpr bool value = true;
   };
   template <class Consensus, class = void>

@@ -160,7 +160,7 @@ class host_rmw_calls : public rmw_calls_device {
   }
 };
 
-const register_part<rmw_calls_device> registered(device_kind::host, [](const device_description&) {
+const register_side<rmw_calls_device> registered(device_kind::host, [](const device_description&) {
   return std::make_unique<host_rmw_calls>();
 });
 

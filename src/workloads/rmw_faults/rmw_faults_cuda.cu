@@ -7,7 +7,7 @@
 #include <gpusync/rmw/cuda.cuh>
 
 #include "measure/host_timer.hpp"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 #include "workloads/rmw_faults/rmw_faults.hpp"
 
 namespace gpusync::tool {
@@ -423,7 +423,7 @@ class cuda_rmw_faults : public rmw_faults_device {
   cuda_buffer counters_, words_, calls_;
 };
 
-const register_part<rmw_faults_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<rmw_faults_device> registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_rmw_faults>(device);
 });
 

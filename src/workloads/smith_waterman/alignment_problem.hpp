@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/device_part/device_part.hpp"
+#include "workloads/device_side/device_side.hpp"
 #include "workloads/smith_waterman/scoring.hpp"
 #include "workloads/whole_program.hpp"
 

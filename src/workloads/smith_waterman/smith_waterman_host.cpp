@@ -53,7 +53,7 @@ class host_smith_waterman : public smith_waterman_device {
   uint64_t memory() const override { return 0; }
 };
 
-const register_part<smith_waterman_device> registered(device_kind::host, [](const device_description&) {
+const register_side<smith_waterman_device> registered(device_kind::host, [](const device_description&) {
   return std::make_unique<host_smith_waterman>();
 });
 

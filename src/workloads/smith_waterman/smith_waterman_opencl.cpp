@@ -90,7 +90,7 @@ class opencl_smith_waterman : public smith_waterman_device {
   const std::shared_ptr<opencl_stepper> stepper_;
 };
 
-const register_part<smith_waterman_device> registered(device_kind::opencl, [](const device_description& device) {
+const register_side<smith_waterman_device> registered(device_kind::opencl, [](const device_description& device) {
   return std::make_unique<opencl_smith_waterman>(device);
 });
 

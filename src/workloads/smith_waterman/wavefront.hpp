@@ -95,16 +95,16 @@ struct wavefront_steps {
 
   GPUSYNC_HD uint32_t steps() const { return problem.steps(); }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD kept load(Grid, uint32_t) const {
     return {};
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void save(Grid, const kept&) const {}
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void step(Grid grid, uint32_t diagonal, kept&) const {
     const uint32_t rows = problem.rows;

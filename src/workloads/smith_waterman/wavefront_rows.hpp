@@ -46,7 +46,7 @@ struct wavefront_rows {
     return problem.steps() == 0 ? 0 : problem.steps() + (problem.rows - 1) / warp_rows;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD kept load(const Grid& grid, uint32_t step) const {
     kept now;
@@ -56,7 +56,7 @@ struct wavefront_rows {
     const uint32_t first = first_row(grid);
     const uint32_t diagonal = step - warp(grid);
     const bool starts = step == 0, continues = !starts && active(grid, step);
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t k = 0; k < Rows; ++k) {
       const uint32_t row = first + k;
       now.score[k] = 0;
@@ -79,12 +79,12 @@ struct wavefront_rows {
     return now;
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void save(const Grid& grid, const kept& now) const {
     if (!now.used) return;
     const uint32_t first = first_row(grid);
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t k = 0; k < Rows; ++k) {
       const uint32_t row = first + k;
       if (row >= problem.rows) continue;
@@ -94,7 +94,7 @@ struct wavefront_rows {
     }
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void step(const Grid& grid, uint32_t step, kept& now) const {
     // Asked for before this step's work, so that it need not be waited for.
@@ -114,17 +114,17 @@ struct wavefront_rows {
   }
 
  private:
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t first_row(const Grid& grid) {
     return (grid.block() * grid.threads() + grid.thread()) * Rows;
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t warp(const Grid& grid) {
     return (grid.block() * grid.threads() + grid.thread()) / Grid::warp_size;
   }
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD handed_down* edge(const Grid& grid, uint32_t step, uint32_t of_warp) const {
     const uint32_t warps = grid.blocks() * grid.threads() / Grid::warp_size;
@@ -132,7 +132,7 @@ struct wavefront_rows {
   }
 
   /// Whether any row of the calling thread's warp has a cell in this step.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool active(const Grid& grid, uint32_t step) const {
     static_assert(Grid::warp_size * Rows == warp_rows);
@@ -148,7 +148,7 @@ struct wavefront_rows {
   }
 
   /// What is handed to the first row of the calling thread's warp in `step`, if it is the warp's first thread.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD handed_down handed_to(const Grid& grid, uint32_t step) const {
     const uint32_t mine = warp(grid);
@@ -156,7 +156,7 @@ struct wavefront_rows {
     return *edge(grid, step - 2, mine - 1);
   }
 
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void compute(const Grid& grid, uint32_t step, kept& now) const {
     const uint32_t first = first_row(grid), diagonal = step - warp(grid);
@@ -167,7 +167,7 @@ struct wavefront_rows {
     above.gap = grid.from_thread_before(now.down[Rows - 1]);
     if (lane == 0) above = now.above;
     now.passing = now.passing << 8 | now.next;
-    GPUSYNC_TOOL_UNROLL
+    GPUSYNC_UNROLL()
     for (uint32_t k = Rows; k-- > 0;) {  // downwards, so that the row above is still as it was
       const uint32_t column = diagonal - first - k;
       if (column < problem.columns && first + k < problem.rows) {

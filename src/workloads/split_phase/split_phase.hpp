@@ -4,13 +4,13 @@
 
 #include <memory>
 
-#include "workloads/device_part/device_part.hpp"
+#include "workloads/device_side/device_side.hpp"
 #include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
 
-/// What a method's name ends with if a warp of its own attends the barrier.
-inline constexpr const char* attendant_suffix = "+attendant";
+/// What a method's name ends with if a warp of its own serves the barrier.
+inline constexpr const char* proxy_suffix = "+proxy";
 /// The method without a barrier, which results know as the floor.
 inline constexpr const char* work_alone = "no-barrier";
 

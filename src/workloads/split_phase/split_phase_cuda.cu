@@ -4,12 +4,12 @@
 #include <cstring>
 #include <map>
 
-#include <gpusync/grid/attended_barrier.cuh>
+#include <gpusync/grid/proxy_barrier.cuh>
 
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 #include "workloads/split_phase/split_phase.hpp"
 
 namespace gpusync::tool {
@@ -81,18 +81,18 @@ __global__ void __launch_bounds__(1024, full_blocks<1024>) work_within_phase(spl
   });
 }
 
-/// The block's last warp attends the barrier.
+/// The block's last warp serves the barrier.
 template <class Barrier>
-__global__ void __launch_bounds__(1024, full_blocks<1024>) work_attended(split_task task, Barrier barrier) {
-  attended_barrier<Barrier> attended(barrier, task.workers);
+__global__ void __launch_bounds__(1024, full_blocks<1024>) work_by_proxy(split_task task, Barrier barrier) {
+  proxy_barrier<Barrier> proxy(barrier, task.workers);
   if (cuda_grid::current().thread() >= task.workers) {
-    for (uint32_t s = 0; s < task.steps; ++s) attended.attend();
+    for (uint32_t s = 0; s < task.steps; ++s) proxy.serve();
     return;
   }
-  work_through<true>(task, [&attended](auto&& work) {
-    attended.arrive();
+  work_through<true>(task, [&proxy](auto&& work) {
+    proxy.arrive();
     work();
-    attended.wait();
+    proxy.wait();
   });
 }
 
@@ -123,10 +123,10 @@ uint32_t calibrate(const cuda_target& where, const step_shape& shape, double mic
 /// Memory, counting and timing; what differs is the kernel.
 class split_program : public step_program {
  public:
-  split_program(const cuda_target& where, const step_shape& shape, uint32_t links, uint32_t attendant, bool checks)
+  split_program(const cuda_target& where, const step_shape& shape, uint32_t links, uint32_t proxy, bool checks)
       : where_(where),
         shape_(shape),
-        threads_(shape.threads + attendant),
+        threads_(shape.threads + proxy),
         links_(links),
         checks_(checks),
         data_(where.device(), shape.blocks, threads_) {}
@@ -188,13 +188,13 @@ class work_program : public split_program {
   }
 };
 
-template <class Algorithm, bool Attended>
+template <class Algorithm, bool Proxy>
 class barrier_program : public split_program {
  public:
   barrier_program(const cuda_target& where, const step_shape& shape, uint32_t links)
-      : split_program(where, shape, links, Attended ? 32 : 0, true), storage_(where.device(), shape.blocks) {
-    if (Attended && shape.threads % 32 != 0) {
-      throw invalid_argument("An attended barrier needs whole warps of workers, not blocks of " +
+      : split_program(where, shape, links, Proxy ? 32 : 0, true), storage_(where.device(), shape.blocks) {
+    if (Proxy && shape.threads % 32 != 0) {
+      throw invalid_argument("A proxy barrier needs whole warps of workers, not blocks of " +
                              std::to_string(shape.threads) + " threads.");
     }
     require_launchable(where.device(), kernel(), launched());
@@ -204,8 +204,8 @@ class barrier_program : public split_program {
   using barrier = basic_grid_barrier<Algorithm, cuda_grid>;
 
   static auto kernel() {
-    if constexpr (Attended) {
-      return work_attended<barrier>;
+    if constexpr (Proxy) {
+      return work_by_proxy<barrier>;
     } else {
       return work_within_phase<barrier>;
     }
@@ -235,8 +235,8 @@ class cuda_split_workload : public step_workload {
         method.needs_co_residency = true;
         all.push_back(method);
         if (grid::is_whole_grid_only<algorithm_type>::value) return;
-        method.name += attendant_suffix;
-        method.title += ", attended by a warp of its own";
+        method.name += proxy_suffix;
+        method.title += ", served by a warp of its own";
         all.push_back(method);
       }
     });
@@ -250,14 +250,14 @@ class cuda_split_workload : public step_workload {
     const uint32_t links = known != links_.end() ? known->second : calibrate(where_, shape, microseconds_);
     links_[{shape.blocks, shape.threads}] = links;
     if (method.name == work_alone) return std::make_unique<work_program>(where_, shape, links);
-    const size_t suffix = method.name.rfind(attendant_suffix);
-    const bool attended = suffix != std::string::npos && suffix + std::strlen(attendant_suffix) == method.name.size();
+    const size_t suffix = method.name.rfind(proxy_suffix);
+    const bool proxy = suffix != std::string::npos && suffix + std::strlen(proxy_suffix) == method.name.size();
     using pointer = std::unique_ptr<step_program>;
     return with_ordered_barrier<pointer>(method.name.substr(0, suffix), [&](auto algorithm) -> pointer {
       using algorithm_type = decltype(algorithm);
-      if (!attended) return std::make_unique<barrier_program<algorithm_type, false>>(where_, shape, links);
+      if (!proxy) return std::make_unique<barrier_program<algorithm_type, false>>(where_, shape, links);
       if constexpr (grid::is_whole_grid_only<algorithm_type>::value) {
-        throw invalid_argument("A warp alone cannot attend this barrier: its text is for whole blocks.");
+        throw invalid_argument("A warp alone cannot be the proxy at this barrier: its text is for whole blocks.");
       } else {
         return std::make_unique<barrier_program<algorithm_type, true>>(where_, shape, links);
       }
@@ -289,7 +289,7 @@ class cuda_split_phase : public split_phase_device {
   const cuda_target where_;
 };
 
-const register_part<split_phase_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<split_phase_device> registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_split_phase>(device);
 });
 

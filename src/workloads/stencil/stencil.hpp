@@ -9,7 +9,7 @@
 
 #include <gpusync/core/config.hpp>
 
-#include "workloads/device_part/device_part.hpp"
+#include "workloads/device_side/device_side.hpp"
 #include "workloads/step_program.hpp"
 
 namespace gpusync::tool {

@@ -7,7 +7,7 @@
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 #include "workloads/stencil/stencil.hpp"
 
 namespace gpusync::tool {
@@ -289,7 +289,7 @@ class cuda_stencil : public stencil_device {
   const cuda_target where_;
 };
 
-const register_part<stencil_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<stencil_device> registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_stencil>(device);
 });
 

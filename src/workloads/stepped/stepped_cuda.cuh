@@ -26,7 +26,7 @@
 #include "measure/cuda_timer.cuh"
 #include "measure/host_timer.hpp"
 #include "workloads/barrier_methods.hpp"
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 #include "workloads/stepped/exchange_cuda.cuh"
 #include "workloads/whole_program.hpp"
 

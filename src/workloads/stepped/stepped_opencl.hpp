@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "workloads/device_part/opencl_part.hpp"
+#include "workloads/device_side/opencl_side.hpp"
 #include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {

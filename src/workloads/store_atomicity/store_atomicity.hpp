@@ -9,7 +9,7 @@
 
 #include <gpusync/rmw/machine.hpp>
 
-#include "workloads/device_part/device_part.hpp"
+#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 
@@ -18,10 +18,10 @@ struct litmus_setup {
   /// What the writers do; see store_atomicity_device::methods().
   std::string method;
   rmw::space where = rmw::space::global;
-  bool same_processor = false;  ///< all writers of a segment are warps of one block
-  uint32_t bytes = 128;         ///< of a segment
-  uint32_t word_bytes = 4;      ///< of what each lane stores
-  bool stress = false;          ///< other blocks load the caches and the shared memories
+  bool same_sm = false;     ///< all writers of a segment are warps of one block
+  uint32_t bytes = 128;     ///< of a segment
+  uint32_t word_bytes = 4;  ///< of what each lane stores
+  bool stress = false;      ///< other blocks load the caches and the shared memories
 };
 
 /// What a method of the test is.

@@ -103,8 +103,8 @@ class cuda_litmus_program : public litmus_program {
   cuda_litmus_program(const cuda_target& where, const litmus_setup& setup, const litmus_form& form)
       : where_(where), setup_(setup), form_(form), blocks_(writing_blocks(where.device(), setup, form)) {
     // Segments in two lines end behind the last line of all.
-    const uint32_t columns = setup.same_processor ? blocks_ * std::max(1u, form.threads / 32 / form.writers)
-                                                  : std::max(1u, blocks_ / form.writers) * litmus_warps + litmus_warps;
+    const uint32_t columns = setup.same_sm ? blocks_ * std::max(1u, form.threads / 32 / form.writers)
+                                           : std::max(1u, blocks_ / form.writers) * litmus_warps + litmus_warps;
     const size_t segments = size_t{columns} * segments_each;
     lines_ = cuda_buffer(where.device(), (segments * form.line_words + 2 * words_of_line) * sizeof(uint32_t));
     winners_ = cuda_buffer(where.device(), segments * form.writers * sizeof(uint32_t));
@@ -134,7 +134,7 @@ class cuda_litmus_program : public litmus_program {
     task.phases = phases_;
     task.first = next_phase_;
     task.seed = seed;
-    task.same_processor = setup_.same_processor;
+    task.same_sm = setup_.same_sm;
     task.cells = form_.cells;
     task.split = form_.split;
     task.trials = counts;
@@ -159,12 +159,12 @@ class cuda_litmus_program : public litmus_program {
   launch_shape shape() const { return {setup_.stress ? 2 * blocks_ : blocks_, form_.threads}; }
 
   static uint32_t writing_blocks(const cuda_device& device, const litmus_setup& setup, const litmus_form& form) {
-    const auto processors = static_cast<uint32_t>(device.properties().multiProcessorCount);
-    if (!setup.same_processor && processors < form.writers) {
+    const auto sms = static_cast<uint32_t>(device.properties().multiProcessorCount);
+    if (!setup.same_sm && sms < form.writers) {
       throw invalid_argument(std::to_string(form.writers) + " writers on multiprocessors of their own need as many; " +
-                             device.name() + " has " + std::to_string(processors) + ".");
+                             device.name() + " has " + std::to_string(sms) + ".");
     }
-    return processors;
+    return sms;
   }
 
   void await() const {
@@ -199,7 +199,7 @@ class cuda_store_atomicity : public store_atomicity_device {
   }
 
   std::unique_ptr<litmus_program> prepare(const litmus_setup& setup) override {
-    if (setup.where == rmw::space::shared && !setup.same_processor) {
+    if (setup.where == rmw::space::shared && !setup.same_sm) {
       throw invalid_argument("Shared memory is that of one block, whose warps share a multiprocessor.");
     }
     for (const named_form& one : forms_in(setup.where)) {
@@ -214,7 +214,7 @@ class cuda_store_atomicity : public store_atomicity_device {
   const cuda_target where_;
 };
 
-const register_part<store_atomicity_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<store_atomicity_device> registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_store_atomicity>(device);
 });
 

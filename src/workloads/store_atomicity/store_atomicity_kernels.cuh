@@ -3,7 +3,7 @@
 
 #include <gpusync/rmw/cuda.cuh>
 
-#include "workloads/device_part/cuda_part.cuh"
+#include "workloads/device_side/cuda_side.cuh"
 
 namespace gpusync::tool {
 
@@ -31,7 +31,7 @@ struct litmus_task {
   uint32_t phases;
   uint32_t first;  ///< the number of the first phase, which goes into the words
   uint32_t seed;
-  bool same_processor;
+  bool same_sm;
   bool cells;  ///< the masks are those of the object's cells, and not random
   bool split;  ///< two instructions
   unsigned long long* trials;
@@ -56,7 +56,7 @@ struct litmus_place {
 
   static __device__ __forceinline__ litmus_place of(const litmus_task& task, uint32_t phase, bool shared) {
     const uint32_t warp = threadIdx.x / 32;
-    if (task.same_processor) {
+    if (task.same_sm) {
       const uint32_t columns = litmus_warps / task.writers;
       const uint32_t column = warp / task.writers;
       return {shared ? column : blockIdx.x * columns + column, column < columns ? warp % task.writers : ~0u};
@@ -176,7 +176,7 @@ __device__ __forceinline__ void make_stress(const litmus_task& task) {
 /// All writers of a segment have come: a grid barrier, or a block barrier where they are in one block.
 template <class Barrier>
 __device__ __forceinline__ void meet_writers(const litmus_task& task, Barrier& barrier) {
-  if (task.same_processor) {
+  if (task.same_sm) {
     __syncthreads();
   } else {
     barrier.sync();

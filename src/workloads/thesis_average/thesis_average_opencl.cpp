@@ -7,7 +7,7 @@
 #include <gpusync/opencl/opencl.hpp>
 #include "embedded/thesis_average_cl.hpp"
 #include "measure/host_timer.hpp"
-#include "workloads/device_part/opencl_part.hpp"
+#include "workloads/device_side/opencl_side.hpp"
 #include "workloads/thesis_average/thesis_expectation.hpp"
 
 namespace gpusync::tool {
@@ -298,7 +298,7 @@ class opencl_thesis : public thesis_device {
   bool is_cpu_;
 };
 
-const register_part<thesis_device> registered(device_kind::opencl, [](const device_description& device) {
+const register_side<thesis_device> registered(device_kind::opencl, [](const device_description& device) {
   return open_thesis_average(device, opencl::barrier_methods());
 });
 

@@ -5,7 +5,7 @@ namespace gpusync::grid::tuned {
 
 inline constexpr char nvidia_h200[] = R"tuning(gpusync-tuning 1
 device NVIDIA H200
-# blocks_per_sm threads  sub_counters copies sides second_warp first_poll
+# blocks_per_sm threads  sub_counters copies partitions second_warp poll_backoff
 rule 0.25 32  1 1 2 0 150
 rule 0.25 any  1 1 2 1 175
 rule 0.50 32  1 1 2 0 100

@@ -39,35 +39,35 @@ struct timeout_report {
 /// A member's word keeps the stamp of a phase (see the algorithms' stamp()). Stamps come back after 2^15 phases or
 /// more, so a block that waited long in an earlier launch on the same storage, and never arrives in this one, is
 /// overlooked if exactly that many phases lie between.
-struct roll_call {
+struct arrival_log {
   uint32_t* claimed = nullptr;  ///< 0 until the first block that times out sets it: since then a phase is lost
   uint32_t* arrived = nullptr;  ///< by place: the stamp of the last arrival that was noted
   uint32_t* entered = nullptr;  ///< by place: the stamp of the first phase of the last launch that the block entered
   timeout_report* report = nullptr;
 
   /// Notes that the member at `place` has arrived in the phase stamped `stamp` (never 0).
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void mark(Grid grid, uint32_t place, uint32_t stamp) const {
-    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.rarely_used(arrived) + place, stamp);
+    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.opaque(arrived) + place, stamp);
   }
 
   /// Notes that the member at `place` has entered a launch whose first phase has this stamp.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void mark_entry(Grid grid, uint32_t place, uint32_t stamp) const {
-    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.rarely_used(entered) + place, stamp);
+    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.opaque(entered) + place, stamp);
   }
 
   /// Whether a phase has been given up since the storage was reset.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t lost(Grid grid) const {
-    return Grid::memory::template load<memory_order::relaxed, scope::device>(grid.rarely_used(claimed));
+    return Grid::memory::template load<memory_order::relaxed, scope::device>(grid.opaque(claimed));
   }
 
   /// The same, asked by one thread of the block; the others get 0.
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t lost_to_block([[maybe_unused]] Grid grid) const {
     if constexpr (Grid::may_lose_phases) return grid.thread() == 0 ? lost(grid) : 0;
@@ -82,14 +82,14 @@ struct roll_call {
   /// Of each missing block the report says whether it has been seen in this launch. In any phase but the first it has,
   /// for the phase before could not end without it; in the first it has if it called enter().
   /// Effects on others: from now on the phase counts as lost, see lost().
-  GPUSYNC_TEMPLATE_TEXT
+  GPUSYNC_API_TEMPLATE
   template <class Grid, class Members>
   GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,
                                  uint32_t phase) const {
     using memory = typename Grid::memory;
     if (memory::template fetch_add<memory_order::relaxed, scope::device>(claimed, 1u) != 0) return;
     uint32_t count = 0;
-    GPUSYNC_NOT_UNROLLED
+    GPUSYNC_UNROLL(1)
     for (uint32_t place = 0; place < who.places(grid); ++place) {
       if (!who.takes_part(grid, place)) continue;
       const uint32_t last = memory::template load<memory_order::relaxed, scope::device>(arrived + place);

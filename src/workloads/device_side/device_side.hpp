@@ -26,13 +26,13 @@ std::map<device_kind, part_opener<Part>>& part_openers() {
 
 /// Registers an implementation; called during static initialization.
 template <class Part>
-struct register_part {
-  register_part(device_kind kind, part_opener<Part> open) { part_openers<Part>()[kind] = std::move(open); }
+struct register_side {
+  register_side(device_kind kind, part_opener<Part> open) { part_openers<Part>()[kind] = std::move(open); }
 };
 
 /// The implementation for a device. Throws gpusync::error if its kind has none.
 template <class Part>
-std::unique_ptr<Part> open_part(const device_description& device) {
+std::unique_ptr<Part> open_side(const device_description& device) {
   const auto found = part_openers<Part>().find(device.kind);
   if (found == part_openers<Part>().end()) {
     throw error("This experiment does not run on " + std::string(to_string(device.kind)) + " devices.");
