@@ -52,7 +52,7 @@ struct arrival_flags {
   template <ordering Order, class Grid, class Arrival, class Context>
   GPUSYNC_HD static wait_status wait_for(Grid grid, const uint32_t* flag, uint32_t goal, const uint32_t* ended,
                                          uint32_t count, Arrival arrival, Context& context, bool& all_here) {
-    const auto end = detail::poll_until_or<sees<Order>, scope::device>(
+    const auto end = gpusync::detail::poll_until_or<sees<Order>, scope::device>(
         grid, flag, [goal](uint32_t current) { return counts(current, goal); },
         after_a_while<Order, Grid, Arrival>{goal, ended, count, arrival}, context);
     all_here = end.done.all_here;

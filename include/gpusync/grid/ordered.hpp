@@ -41,7 +41,7 @@ template <ordering Order, class Grid, class Context>
 GPUSYNC_HD inline wait_status wait_for_goal(Grid grid, const uint32_t* word, uint32_t goal, Context& context) {
   wait_status status = wait_status::completed;
   if (grid.thread() == 0) {
-    status = detail::poll_until<sees<Order>, scope::device>(
+    status = gpusync::detail::poll_until<sees<Order>, scope::device>(
         grid, word, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     after_poll<Order>(grid);
   }
