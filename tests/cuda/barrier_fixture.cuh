@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "boundary/cuda_graph.cuh"
+#include "boundary/cuda_graph.hpp"
 #include "cuda/barrier_kernels.cuh"
 #include "cuda/device_fixture.cuh"
 #include "support/host_barriers.hpp"

@@ -16,7 +16,7 @@ namespace {
 
 /// A launch takes 10 ms whatever the grid, a barrier as many ms as there are blocks; "slow" takes 20, and "middle" 5
 /// for 4 to 30 blocks and 20 for others.
-class known_workload : public whole_workload {
+class known_workload : public workload {
  public:
   std::vector<step_method> methods() const override {
     return {{"relaunch", "", {"F1"}, true, true, false}, {"good", "", {}, true, true, true},
@@ -24,17 +24,17 @@ class known_workload : public whole_workload {
             {"middle", "", {}, true, true, true},        {"wrong", "", {}, true, true, true},
             {"wrong-none", "", {}, true, false, true}};
   }
-  std::unique_ptr<whole_program> prepare(const step_method& method, const step_shape& shape) override {
+  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     if (method.needs_co_residency && shape.blocks > 40) throw not_co_resident("Too many blocks.", shape.blocks, 40);
-    class program : public whole_program {
+    class known_program : public run_program {
      public:
-      program(double nanoseconds, uint64_t wrong) : nanoseconds_(nanoseconds), wrong_(wrong) {}
-      double run() override {
+      known_program(double nanoseconds, uint64_t wrong) : nanoseconds_(nanoseconds), wrong_(wrong) {}
+      double run_once() override {
         end_if(interrupted_);
         return nanoseconds_;
       }
       void end_when(std::function<bool()> interrupted) override { interrupted_ = std::move(interrupted); }
-      verification verify() const override { return {true, 100, wrong_, "known"}; }
+      verification verify() override { return {true, 100, wrong_, "known"}; }
       findings found() const override { return {{"score", 7}, {"query_end", std::nullopt}}; }
 
      private:
@@ -47,7 +47,7 @@ class known_workload : public whole_workload {
                         : in_the_middle                                    ? 5e6
                         : method.name == "slow" || method.name == "middle" ? 20e6
                                                                            : 1e6 * shape.blocks;
-    return std::make_unique<program>(time, method.name.rfind("wrong", 0) == 0 ? 3 : 0);
+    return std::make_unique<known_program>(time, method.name.rfind("wrong", 0) == 0 ? 3 : 0);
   }
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t) override { return 40; }
 };

@@ -61,7 +61,7 @@ TEST_F(opencl_thesis_average, is_right_under_every_method) {
     for (const uint32_t groups : {1u, 2u}) {
       const auto program = device->prepare(method, groups, 4, groups == 2);
       for (const uint32_t iterations : {1u, 2u, 7u}) {
-        const thesis_times times = program->run(iterations);
+        const run_times times = program->run(iterations);
         EXPECT_GT(times.device, 0);
         EXPECT_GT(times.host, 0);
       }

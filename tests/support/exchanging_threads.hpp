@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "workloads/stepped/exchange.hpp"
+#include "boundary/four_words.hpp"
 
 namespace gpusync::test {
 

@@ -35,12 +35,11 @@ class OnDevice : public testing::TestWithParam<device_description> {
   }
 
   /// Runs a workload twice under each method that orders data. A launch for each step is for few steps.
-  static void expect_right(whole_workload& workload, const step_shape& shape, const std::string& what,
-                           bool launches = true) {
+  static void expect_right(workload& workload, const step_shape& shape, const std::string& what, bool launches = true) {
     size_t ran = 0, barriers = 0;
     for (const step_method& method : workload.methods()) {
       if (!method.ordered || (!launches && !method.needs_co_residency)) continue;
-      std::unique_ptr<whole_program> program;
+      std::unique_ptr<program> program;
       try {
         program = workload.prepare(method, shape);
       } catch (const invalid_argument&) {
@@ -120,7 +119,7 @@ TEST_P(OnDevice, SortsInRegisters) {
 
 /// A kernel that waits for nothing, each time after one that computed the right result: what that one left where blocks
 /// hand on what they have must not make it right too. Now and then luck may.
-void expect_wrong_without_barrier(whole_workload& workload, const step_shape& shape, const std::string& what) {
+void expect_wrong_without_barrier(workload& workload, const step_shape& shape, const std::string& what) {
   const auto all = workload.methods();
   const auto good = std::find_if(all.begin(), all.end(),
                                  [](const step_method& method) { return method.name == "lock-based-acquire-release"; });

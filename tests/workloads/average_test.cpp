@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "boundary/steps_host.hpp"
 #include "workloads/average/average_result.hpp"
-#include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -35,22 +35,30 @@ TEST(AverageHost, RefusesAMethodThatItDoesNotHave) {
 
 /// Runs the workload's text with another boundary than the shipped ones; returns its verification.
 template <class Boundary>
-verification run_with(const step_shape& shape, const Boundary& boundary) {
-  average_result result(shape, true);
-  std::vector<float> values = result.first_values();
-  uint32_t wrong = 0;
+check_result run_with(const step_shape& shape, const Boundary& boundary) {
+  const auto memory = std::make_shared<host_words>(first_averages(shape));
+  average_result result(shape, true, memory);
+  const average_text text{
+      {}, {reinterpret_cast<float*>(memory->address()), memory->count_address()}, shape.stores, true};
+  result.reset();
   launch(host_device{}, {shape.blocks, shape.threads}, [&] {
-    uint32_t step = 0;
-    average_steps(host_grid::current(), {values.data(), &wrong}, true, shape.stores, 256, [&] { boundary(step++); });
+    const host_grid grid = host_grid::current();
+    average_text::kept kept = text.load(grid, 0);
+    all_steps(text, grid, 256, kept, [&](uint32_t step) {
+      boundary(step);
+      return true;
+    });
+    text.save(grid, kept);
   });
-  result.add_run(256, wrong);
-  return result.verify(values);
+  check_result found = result.check(256);
+  found.wrong += result.check_last().wrong;
+  return found;
 }
 
 TEST(AverageCheck, FailsABarrierThatDoesNotWait) {
   for (const bool stores : {false, true}) {
     // Block 1 is held up once; without a barrier block 0 runs ahead and reads what block 1 has not written yet.
-    const verification found = run_with({2, 1, stores}, [](uint32_t step) {
+    const check_result found = run_with({2, 1, stores}, [](uint32_t step) {
       if (step == 10 && host_grid::current().block() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     });
     EXPECT_GT(found.wrong, 0u);
@@ -59,7 +67,7 @@ TEST(AverageCheck, FailsABarrierThatDoesNotWait) {
 
 TEST(AverageCheck, FailsABarrierThatReturnsEarlyOnce) {
   uint32_t arrived = 0;
-  const verification found = run_with({2, 1, true}, [&arrived](uint32_t step) {
+  const check_result found = run_with({2, 1, true}, [&arrived](uint32_t step) {
     __atomic_fetch_add(&arrived, 1, __ATOMIC_ACQ_REL);
     const bool late = host_grid::current().block() == 1;
     const uint32_t goal = step == 100 && !late ? 0 : 2 * (step + 1);  // block 0 does not wait for block 1 this once
@@ -74,13 +82,13 @@ TEST(AverageCheck, FailsABarrierThatReturnsEarlyOnce) {
 TEST(AverageCheck, FailsABarrierThatJoinsNeighboursOnly) {
   constexpr uint32_t blocks = 8;
   const step_shape shape{blocks, 1, true};
-  average_result result(shape, true);
-  std::vector<float> values = result.first_values();
+  host_words memory(first_averages(shape));
+  float* const values = reinterpret_cast<float*>(memory.address());
   uint32_t at[blocks] = {};
   uint32_t wrong = 0;
   const auto take_step = [&](uint32_t block) {
     const auto place = average_place::at(blocks, block, 1, 0, true);
-    wrong += average_step({values.data(), nullptr}, place, at[block]++, true);
+    wrong += average_step({values, nullptr}, place, at[block]++, true);
   };
   for (; at[blocks - 1] < average_period; take_step(blocks - 1)) {
     for (bool moved = true; moved;) {  // all others go as far ahead as their next ones let them
@@ -106,10 +114,24 @@ TEST(AverageCheck, ReadsWordsOfOtherBlocksOnly) {
 }
 
 TEST(AverageCheck, FailsAProgramThatComputesNothing) {
-  average_result result({2, 2, false}, true);
-  EXPECT_FALSE(result.verify(result.first_values()).performed) << "nothing ran yet, so nothing is known";
-  result.add_run(128, 0);
-  EXPECT_GT(result.verify(result.first_values()).wrong, 0u) << "a run that left the buffer as it was";
+  const step_shape shape{2, 2, false};
+  average_result result(shape, true, std::make_shared<host_words>(first_averages(shape)));
+  result.reset();
+  EXPECT_EQ(result.check(128).checked, 127u * 4);
+  EXPECT_GT(result.check_last().wrong, 0u) << "a run that left the buffer as it was";
+}
+
+TEST(AverageCheck, KnowsNothingBeforeTheFirstRun) {
+  const auto workload = open_workload("average", find_device("host"));
+  EXPECT_FALSE(workload->prepare(workload->methods().front(), {2, 2, false})->verify().performed);
+}
+
+TEST(AverageHost, RefusesRunsOfAnotherLength) {
+  const auto workload = open_workload("average", find_device("host"));
+  const auto program = workload->prepare(workload->methods().front(), {2, 1, false});
+  for (const uint64_t steps : {0u, 64u, 100u, 129u}) EXPECT_THROW((void)program->run(steps), invalid_argument) << steps;
+  EXPECT_THROW((void)workload->prepare(workload->methods().front(), {0, 1, false}), invalid_argument);
+  EXPECT_THROW((void)workload->prepare(workload->methods().front(), {1u << 16, 1u << 16, false}), error);
 }
 
 TEST(AverageInputs, RepeatOnlyWithTheirPeriodAndDifferBetweenStepsAndElements) {

@@ -6,7 +6,8 @@
 #include <chrono>
 #include <thread>
 
-#include "workloads/barrier_parts/barrier_parts_methods.hpp"
+#include "boundary/steps_host.hpp"
+#include "workloads/barrier_parts/barrier_parts_result.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -33,24 +34,42 @@ TEST(BarrierPartsHost, RefusesAVariantThatItDoesNotHave) {
   EXPECT_THROW((void)workload->prepare({"tree-2-none", "", {}}, {1, 1, false}), invalid_argument);
 }
 
+/// The result of one variant on one shape, and what it looks at.
+struct looked_at {
+  looked_at(const step_shape& shape, const std::string& method)
+      : words(std::make_shared<host_words>(first_averages(shape))),
+        common(std::make_shared<host_words>(std::vector<uint32_t>())),
+        result(shape, method, words, common) {
+    result.reset();
+  }
+  float* values() { return reinterpret_cast<float*>(words->address()); }
+  barrier_parts_data data() { return {{values(), words->count_address()}, common->count_address(), 0}; }
+
+  std::shared_ptr<host_words> words, common;
+  barrier_parts_result result;
+};
+
 TEST(BarrierPartsCheck, FailsAnAdditionThatIsLost) {
   for (const uint32_t counted : {3 * 128u - 1, 3 * 128u + 1, 3 * 128u}) {
-    barrier_parts_result result({3, 1, false}, false, true);
-    std::vector<float> values = result.first_values();
+    looked_at all({3, 1, false}, "atomic-awaited");
     for (uint32_t i = 0; i < 3; ++i) {
-      for (uint32_t half = 0; half < 2; ++half) values[half * 3 + i] = average_value(i, average_period - 2 + half);
+      for (uint32_t half = 0; half < 2; ++half)
+        all.values()[half * 3 + i] = average_value(i, average_period - 2 + half);
     }
-    result.add_run(128, 0, counted);
-    EXPECT_EQ(result.verify(values).wrong, counted == 3 * 128 ? 0u : 1u);
+    *all.common->count_address() = counted;
+    EXPECT_EQ(all.result.check(128).wrong, counted == 3 * 128 ? 0u : 1u);
+    EXPECT_EQ(all.result.check_last().wrong, 0u);
   }
 }
 
 TEST(BarrierPartsCheck, FollowsACountThatWraps) {
-  barrier_parts_result result({65535, 1, false}, false, true);
-  result.add_run(uint64_t{1} << 17, 0, static_cast<uint32_t>(uint64_t{65535} << 17));
-  result.add_run(uint64_t{1} << 17, 0, static_cast<uint32_t>(uint64_t{65535} << 17) - 5);
+  looked_at all({65535, 1, false}, "atomic-awaited");
+  *all.common->count_address() = static_cast<uint32_t>(uint64_t{65535} << 17);
+  EXPECT_EQ(all.result.check(uint64_t{1} << 17).wrong, 0u);
+  *all.common->count_address() -= 5;
+  EXPECT_EQ(all.result.check(uint64_t{1} << 17).wrong, 5u);
   // And a buffer that nobody wrote, of which one half looks right.
-  EXPECT_EQ(result.verify(result.first_values()).wrong, 5u + 65535);
+  EXPECT_EQ(all.result.check_last().wrong, 65535u);
 }
 
 /// Stands for a thread's barrier: calls `boundary` instead, with the buffer and the step's number.
@@ -60,31 +79,28 @@ struct stand_in {
   void sync() { boundary(values, step++); }
 
   const Boundary& boundary;
-  const std::vector<float>& values;
+  const float* values;
   uint32_t step = 0;
 };
 
-/// Runs the workload's text with another boundary than the shipped ones; returns its verification.
+/// Runs the workload's text with another boundary than the shipped ones; returns how many words were wrong.
 template <class Boundary>
-verification run_with(const step_shape& shape, uint32_t steps, const Boundary& boundary) {
-  barrier_parts_result result(shape, true, false);
-  std::vector<float> values = result.first_values();
-  uint32_t wrong = 0, word = 0;
+uint64_t wrong_with(const step_shape& shape, uint32_t steps, const Boundary& boundary) {
+  looked_at all(shape, "lock-based-acquire-release");
   launch(host_device{}, {shape.blocks, shape.threads}, [&] {
-    stand_in<Boundary> barrier{boundary, values};
-    barrier_parts_run(host_grid::current(), {{values.data(), &wrong}, &word, 0}, shape.stores, steps, barrier);
+    stand_in<Boundary> barrier{boundary, all.values()};
+    run_with_barrier(host_grid::current(), {all.data(), shape.stores}, steps, barrier);
   });
-  result.add_run(steps, wrong, word);
-  return result.verify(values);
+  return all.result.check(steps).wrong + all.result.check_last().wrong;
 }
 
 TEST(BarrierPartsCheck, FailsABarrierThatDoesNotWait) {
   for (const uint32_t held_up : {10u, 100u, 200u}) {  // in the checked steps, between them, and in the last ones
-    const verification found = run_with({2, 1, true}, 256, [held_up](const auto&, uint32_t step) {
+    const uint64_t wrong = wrong_with({2, 1, true}, 256, [held_up](const auto&, uint32_t step) {
       const bool late = host_grid::current().block() == 1;
       if (step == held_up && late) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     });
-    EXPECT_GT(found.wrong, 0u) << held_up;
+    EXPECT_GT(wrong, 0u) << held_up;
   }
 }
 
@@ -92,7 +108,7 @@ TEST(BarrierPartsSteps, WriteTheMeanEveryTimeIfTheyHaveWork) {
   uint32_t seen = 0, fresh = 0, steps = 0;
   for (const bool stores : {true, false}) {
     seen = fresh = steps = 0;
-    run_with({1, 1, stores}, 320, [&](const std::vector<float>& values, uint32_t step) {
+    (void)wrong_with({1, 1, stores}, 320, [&](const float* values, uint32_t step) {
       ++steps;
       const bool between = step >= average_checked && step < 320 - average_checked;
       const bool written = values[step % 2] == average_value(0, step % average_period);
@@ -108,18 +124,13 @@ TEST(BarrierPartsSteps, WriteTheMeanEveryTimeIfTheyHaveWork) {
 }
 
 TEST(BarrierPartsCheck, FailsAPollThatFindsAnotherValue) {
-  uint32_t wrong = 0, word = 1;
-  std::vector<float> values = barrier_parts_result({1, 1, false}, false, false).first_values();
+  looked_at all({1, 1, false}, "relaxed-load");
+  *all.common->count_address() = 1;
   launch(host_device{}, {1, 1}, [&] {
-    barrier_parts_run<barrier_part::relaxed_load>(host_grid::current(), {{values.data(), &wrong}, &word, 0}, false,
-                                                  128);
+    run_with_part<barrier_part::relaxed_load>(host_grid::current(), {all.data(), false}, 128);
   });
-  EXPECT_EQ(wrong, 128u);
-  barrier_parts_result result({1, 1, false}, false, false);
-  result.add_run(128, 0, 1);
-  values[0] = average_value(0, 62);
-  values[1] = average_value(0, 63);
-  EXPECT_EQ(result.verify(values).wrong, 1u) << "a word that nobody was to change";
+  EXPECT_EQ(all.words->count(), 128u);
+  EXPECT_EQ(all.result.check(128).wrong, 128u + 1) << "every poll, and a word that nobody was to change";
 }
 
 }  // namespace

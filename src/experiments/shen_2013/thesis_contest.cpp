@@ -23,7 +23,7 @@ struct contestant {
 
   void run(uint32_t iterations, bool counts) {
     try {
-      const thesis_times times = program->run(iterations);
+      const run_times times = program->run(iterations);
       if (!counts) return;
       host_ns.push_back(times.host);
       device_ns.push_back(times.device);

@@ -47,39 +47,31 @@ static uint average_step(__global float* values, const average_place* place, uin
   return wrong;
 }
 
-#if AVERAGE_BARRIER
-#define AVERAGE_CROSSES_GROUPS true
-#define AVERAGE_BOUNDARY() gpusync_sync(&grid)
-#else
-#define AVERAGE_CROSSES_GROUPS false
-#define AVERAGE_BOUNDARY()
-#endif
+#define STEP_PARAMETERS __global float *values, __global uint *wrong_words, uint stores, uint crosses_groups
+#define STEP_ARGUMENTS values, wrong_words, stores, crosses_groups
 
-/// All steps of one run. `steps` is a multiple of AVERAGE_PERIOD and at least 2 x AVERAGE_CHECKED.
-__kernel void average_persistent(__global uint* storage, __global float* values, __global uint* wrong_words,
-                                 uint stores, uint steps) {
-  if (GPUSYNC_TRIAL(storage)) return;
-#if AVERAGE_BARRIER
-  gpusync_barrier grid = gpusync_barrier_of(storage);
-#endif
-  const average_place place = average_place_of(AVERAGE_CROSSES_GROUPS);
+/// See average_number() in average.hpp.
+static uint average_number(uint s, uint steps, uint stores) {
   const uint tail = steps - AVERAGE_CHECKED;
-  uint wrong = 0;
-  for (uint s = 0; s < steps; ++s) {
-    if (stores || s < AVERAGE_CHECKED || s >= tail) {
-      wrong += average_step(values, &place, s % AVERAGE_PERIOD, stores != 0 || s != tail);
-    }
-    AVERAGE_BOUNDARY();
-  }
-  if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);
+  if (stores == 0 && s >= AVERAGE_CHECKED && s < tail) return STEP_IDLE;
+  return s % AVERAGE_PERIOD | (stores != 0 || s != tail ? 1u << 31 : 0u);
+}
+#define STEP_NUMBER(s, steps) average_number(s, steps, stores)
+
+typedef struct {
+  average_place place;
+  uint wrong;
+} step_kept;
+
+static step_kept step_load(uint number, STEP_PARAMETERS) {
+  step_kept kept = {average_place_of(crosses_groups != 0), 0};
+  return kept;
 }
 
-/// One data step; the end of the kernel is the boundary.
-__kernel void average_single(__global float* values, __global uint* wrong_words, uint step, uint check) {
-  const average_place place = average_place_of(true);
-  const uint wrong = average_step(values, &place, step, check != 0);
-  if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);
+static void step_once(uint number, step_kept* kept, STEP_PARAMETERS) {
+  kept->wrong += average_step(values, &kept->place, number % AVERAGE_PERIOD, number >> 31 != 0);
 }
 
-/// An idle step.
-__kernel void average_idle(void) {}
+static void step_save(const step_kept* kept, STEP_PARAMETERS) {
+  if (kept->wrong != 0) atomic_add((volatile __global uint*)wrong_words, kept->wrong);
+}

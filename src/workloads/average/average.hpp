@@ -9,8 +9,9 @@
 // boundary alone. Inputs repeat every `average_period` steps, so that replayed graphs check the same.
 #pragma once
 
-#include <gpusync/core/config.hpp>
 #include <gpusync/core/ordering.hpp>
+
+#include "boundary/computation.hpp"
 
 namespace gpusync::tool {
 
@@ -100,39 +101,63 @@ GPUSYNC_HD inline uint32_t average_step(const average_data& data, const average_
   return wrong;
 }
 
-/// All steps of one run in one kernel, with `boundary()` after each. `steps` is a multiple of average_period and at
-/// least 2 x average_checked. Every run starts where the one before it, or the filled buffer, left off.
+/// What the s-th step of a run of `steps` steps is told, `none` if it is idle: its number in the cycle of inputs, and
+/// in the highest bit whether the step before was a data step too, so that there is something to check.
+constexpr uint32_t average_checks_step = 1u << 31;
+constexpr uint32_t average_number(uint32_t s, uint32_t steps, bool stores, uint32_t none) {
+  const uint32_t tail = steps - average_checked;
+  if (!stores && s >= average_checked && s < tail) return none;
+  return s % average_period | (stores || s != tail ? average_checks_step : 0u);
+}
+
+/// The computation. Every run starts where the one before it, or the filled buffer, left off.
+struct average_text : computation {
+  struct kept {
+    average_place place;
+    uint32_t wrong;
+  };
+
+  average_data data;
+  bool stores;
+  bool crosses_blocks;  ///< false: without boundaries, where threads check their own elements
+
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD kept load(Grid grid, uint32_t) const {
+    return {average_place::of(grid, crosses_blocks), 0};
+  }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void step(Grid, uint32_t number, kept& now) const {
+    now.wrong += average_step(data, now.place, number % average_period, number >= average_checks_step);
+  }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void save(Grid, const kept& now) const {
+    if (now.wrong != 0) {
+      (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(data.wrong, now.wrong);
+    }
+  }
+};
+
+/// Its own text of all steps, for idle steps are to be empty. `steps` is a multiple of average_period and at least
+/// 2 x average_checked.
 GPUSYNC_API_TEMPLATE
 template <class Grid, class Boundary>
-GPUSYNC_HD void average_steps(Grid grid, const average_data& data, bool crosses_blocks, bool stores, uint32_t steps,
-                              Boundary&& boundary) {
-  average_place place = average_place::of(grid, crosses_blocks);
+GPUSYNC_HD void all_steps(const average_text& text, Grid grid, uint32_t steps, average_text::kept& kept,
+                          Boundary&& boundary) {
   // Else compilers compute it anew in every data step, for want of registers or because idle steps do without.
+  average_place& place = kept.place;
   place = {grid.opaque(place.elements), grid.opaque(place.own), grid.opaque(place.next), grid.opaque(place.apart)};
   const uint32_t tail = steps - average_checked;
-  uint32_t wrong = 0;
   uint32_t s = 0;
   for (uint32_t part = 0; part < 3; ++part) {
     const uint32_t end = part == 0 ? average_checked : part == 1 ? tail : steps;
-    const bool data_steps = stores || part != 1;
+    const bool data_steps = text.stores || part != 1;
     for (; s < end; ++s) {
-      if (data_steps) wrong += average_step(data, place, s % average_period, stores || s != tail);
-      boundary();
+      if (data_steps) kept.wrong += average_step(text.data, place, s % average_period, text.stores || s != tail);
+      if (!boundary(s)) return;
     }
-  }
-  if (wrong != 0) {
-    (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(data.wrong, wrong);
-  }
-}
-
-/// The same schedule for programs in which the host carries out the steps: calls `step(number in the cycle, whether it
-/// is a data step, whether the step before was one, so that there is something to check)` for each step of a run.
-template <class Step>
-void average_each_step(bool stores, uint32_t steps, Step&& step) {
-  const uint32_t tail = steps - average_checked;
-  for (uint32_t s = 0; s < steps; ++s) {
-    const bool data_step = stores || s < average_checked || s >= tail;
-    step(s % average_period, data_step, data_step && (stores || s != tail));
   }
 }
 

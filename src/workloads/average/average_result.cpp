@@ -1,31 +1,51 @@
 #include "workloads/average/average_result.hpp"
 
+#include <bit>
+
+#include <gpusync/core/error.hpp>
+
 namespace gpusync::tool {
 
-std::vector<float> average_result::first_values() const {
-  std::vector<float> values(2 * size_t{elements()}, 0.0f);
-  for (uint32_t i = 0; i < elements(); ++i) values[elements() + i] = average_value(i, average_period - 1);
-  return values;
+std::vector<uint32_t> first_averages(const step_shape& shape) {
+  const uint64_t all = uint64_t{shape.blocks} * shape.threads;
+  if (all == 0 || all > UINT32_MAX / 2) {
+    throw invalid_argument(std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
+                           " threads are " + std::to_string(all) + " elements; 1 to " + std::to_string(UINT32_MAX / 2) +
+                           " can be computed.");
+  }
+  std::vector<uint32_t> words(2 * all, 0);
+  for (uint32_t i = 0; i < all; ++i) words[all + i] = std::bit_cast<uint32_t>(average_value(i, average_period - 1));
+  return words;
 }
 
-verification average_result::verify(const std::vector<float>& values) const {
-  verification result;
-  result.performed = checked_ > 0;
-  if (!result.performed) return result;
-  result.checked = checked_ + values.size();
-  result.wrong = wrong_;
+step_sequence average_steps(const step_shape& shape) {
+  return {average_period, false, 2 * average_checked, [stores = shape.stores](uint32_t s, uint32_t steps) {
+            return average_number(s, steps, stores, step_sequence::idle);
+          }};
+}
+
+check_result average_result::check(uint64_t steps) {
+  return {average_checks(shape_.stores, steps) * elements(), memory_->count()};
+}
+
+check_result average_result::check_last() {
+  const std::vector<uint32_t> left = memory_->words();
+  check_result result{left.size(), 0};
   for (uint32_t half = 0; half < 2; ++half) {
     const uint32_t step = average_period - 2 + half;  // the last two steps of a run, of which this half holds one
     for (uint32_t i = 0; i < elements(); ++i) {
-      if (values[size_t{half} * elements() + i] != average_value(i, step)) ++result.wrong;
+      if (left[size_t{half} * elements() + i] != std::bit_cast<uint32_t>(average_value(i, step))) ++result.wrong;
     }
   }
-  result.how = std::string(shape_.stores ? "every word of every step"
-                                         : "every word of the first and last " + std::to_string(average_checked) +
-                                               " steps of each run") +
-               (synchronizes_ ? ", read by another block" : ", read by its own block") +
-               ", and the final buffer, compared with their recomputation in the runs that were timed";
   return result;
+}
+
+std::string average_result::how() const {
+  return std::string(shape_.stores ? "every word of every step"
+                                   : "every word of the first and last " + std::to_string(average_checked) +
+                                         " steps of each run") +
+         (crosses_blocks_ ? ", read by another block" : ", read by its own block") +
+         ", and the final buffer, compared with their recomputation in the runs that were timed";
 }
 
 }  // namespace gpusync::tool

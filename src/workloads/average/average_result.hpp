@@ -4,35 +4,37 @@
 #include <string>
 #include <vector>
 
+#include "boundary/program.hpp"
+#include "boundary/word_memory.hpp"
 #include "workloads/average/average.hpp"
-#include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
 
-/// Keeps count of the words that a program's runs have checked.
-class average_result {
+/// What a first run starts from, as bit patterns: two halves, the second as step average_period - 1 leaves it. Throws
+/// invalid_argument if there are no elements or too many.
+std::vector<uint32_t> first_averages(const step_shape& shape);
+
+/// The steps of runs on such shapes.
+step_sequence average_steps(const step_shape& shape);
+
+/// What the programs on one shape work on.
+class average_result : public run_data {
  public:
-  average_result(const step_shape& shape, bool synchronizes) : shape_(shape), synchronizes_(synchronizes) {}
+  /// `crosses_blocks`: threads check other blocks' elements, else their own.
+  average_result(const step_shape& shape, bool crosses_blocks, std::shared_ptr<word_memory> memory)
+      : shape_(shape), crosses_blocks_(crosses_blocks), memory_(std::move(memory)) {}
 
-  uint32_t elements() const { return shape_.blocks * shape_.threads; }
-
-  /// The buffer that a first run starts from: two halves, the second as step average_period - 1 leaves it.
-  std::vector<float> first_values() const;
-
-  /// Adds a run of `steps` steps in which the device found `wrong` wrong words.
-  void add_run(uint64_t steps, uint64_t wrong) {
-    checked_ += average_checks(shape_.stores, steps) * elements();
-    wrong_ += wrong;
-  }
-
-  /// All runs together, and the buffer that the last one left (`values`, as first_values() lays it out).
-  verification verify(const std::vector<float>& values) const;
+  void reset() override { memory_->clear_count(); }
+  check_result check(uint64_t steps) override;
+  check_result check_last() override;
+  std::string how() const override;
 
  private:
-  step_shape shape_;
-  bool synchronizes_;
-  uint64_t checked_ = 0;
-  uint64_t wrong_ = 0;
+  uint32_t elements() const { return shape_.blocks * shape_.threads; }
+
+  const step_shape shape_;
+  const bool crosses_blocks_;
+  const std::shared_ptr<word_memory> memory_;
 };
 
 }  // namespace gpusync::tool

@@ -123,7 +123,8 @@ class part_passer {
   GPUSYNC_API_TEMPLATE
   template <memory_order Order>
   GPUSYNC_HD void poll() {
-    if (detail::soon_over<Order, scope::device>(grid_, word_, [](uint32_t value) { return value == 0; })) return;
+    if (gpusync::detail::soon_over<Order, scope::device>(grid_, word_, [](uint32_t value) { return value == 0; }))
+      return;
     (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(wrong_, 1u);
   }
 
@@ -135,21 +136,27 @@ class part_passer {
   uint32_t addend_;  ///< 1; one that a warp's threads share would be summed up first, which a barrier's is not
 };
 
+/// What a run of a variant is: the work, and whether blocks check each other's words.
+struct barrier_parts_text {
+  barrier_parts_data data;
+  bool works;  ///< steps between the checked ones have work, if the variant has
+};
+
 /// One run with a part between steps.
 GPUSYNC_API_TEMPLATE
 template <barrier_part Part, class Grid>
-GPUSYNC_HD void barrier_parts_run(Grid grid, const barrier_parts_data& data, bool works, uint32_t steps) {
-  part_passer<Part, Grid> passer(grid, data);
-  barrier_parts_steps(grid, data.average, false, works && has_work(Part), steps, [&passer] { passer.pass(); });
+GPUSYNC_HD void run_with_part(Grid grid, const barrier_parts_text& text, uint32_t steps) {
+  part_passer<Part, Grid> passer(grid, text.data);
+  barrier_parts_steps(grid, text.data.average, false, text.works && has_work(Part), steps,
+                      [&passer] { passer.pass(); });
 }
 
 /// One run with a whole barrier between steps.
 GPUSYNC_API_TEMPLATE
 template <class Grid, class Barrier>
-GPUSYNC_HD void barrier_parts_run(Grid grid, const barrier_parts_data& data, bool works, uint32_t steps,
-                                  Barrier& barrier) {
+GPUSYNC_HD void run_with_barrier(Grid grid, const barrier_parts_text& text, uint32_t steps, Barrier& barrier) {
   barrier.enter();
-  barrier_parts_steps(grid, data.average, true, works, steps, [&barrier] { barrier.sync(); });
+  barrier_parts_steps(grid, text.data.average, true, text.works, steps, [&barrier] { barrier.sync(); });
 }
 
 }  // namespace gpusync::tool

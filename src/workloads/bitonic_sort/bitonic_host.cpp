@@ -1,9 +1,9 @@
 // Workload "bitonic sort" on host threads.
 #include <cstring>
 
+#include "boundary/steps_host.hpp"
 #include "workloads/bitonic_sort/bitonic_steps.hpp"
 #include "workloads/bitonic_sort/sort_input.hpp"
-#include "workloads/stepped/stepped_host.hpp"
 
 namespace gpusync::tool {
 
@@ -17,10 +17,12 @@ class host_data : public run_data {
   void reset() override {
     if (!elements_.empty()) std::memcpy(elements_.data(), input_.unsorted.data(), input_.bytes());
   }
-  comparison check() override { return compare_sorted(input_, reinterpret_cast<const uint32_t*>(elements_.data())); }
+  check_result check(uint64_t) override {
+    return compare_sorted(input_, reinterpret_cast<const uint32_t*>(elements_.data()));
+  }
   std::string how() const override { return how_sorts_are_checked(); }
 
-  bitonic_steps<Element> work() {
+  bitonic_steps<Element> text() {
     const auto count = static_cast<uint32_t>(input_.count);
     return {elements_.data(), count, merges_of(count), input_.order};
   }
@@ -31,14 +33,15 @@ class host_data : public run_data {
 };
 
 template <class Element>
-std::unique_ptr<whole_workload> sorting(const sort_input& input) {
+std::unique_ptr<workload> sorting(const sort_input& input) {
   const auto data = std::make_shared<host_data<Element>>(input);
-  return stepped_on_host(steps_of(data->work()), data);
+  const bitonic_steps<Element> text = data->text();
+  return workload_on_host({host_text::of(text), step_sequence::of_whole(text.steps()), data});
 }
 
 class host_bitonic : public bitonic_device {
  public:
-  std::unique_ptr<whole_workload> sorting(const sort_input& input, sort_form form) override {
+  std::unique_ptr<workload> sorting(const sort_input& input, sort_form form) override {
     if (!has(form)) throw invalid_argument("Host threads sort in memory only.");
     if (input.element_bytes == 4) return tool::sorting<uint32_t>(input);
     if (input.element_bytes == 8) return tool::sorting<uint64_t>(input);

@@ -1,8 +1,12 @@
-// Workload "bitonic sort" on CUDA devices: elements of 8 bytes.
-#include "workloads/bitonic_sort/bitonic_workload.cuh"
+#include "boundary/cuda_text.cuh"
+#include "workloads/bitonic_sort/bitonic_cuda.hpp"
 
 namespace gpusync::tool {
 
-template std::unique_ptr<whole_workload> sort_on_cuda<uint64_t>(const cuda_target&, const sort_input&, sort_form);
+template <>
+sort_kernels sort_kernels_of<uint64_t>() {
+  return {kernels_of<bitonic_steps<uint64_t>, grid::cuda_algorithms>(),
+          kernels_of<bitonic_stages<uint64_t>, few_barriers>()};
+}
 
 }  // namespace gpusync::tool

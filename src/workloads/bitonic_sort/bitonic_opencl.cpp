@@ -1,10 +1,10 @@
 // Workload "bitonic sort" on OpenCL devices.
 #include <map>
 
+#include "boundary/steps_opencl.hpp"
 #include "embedded/bitonic_sort_cl.hpp"
 #include "workloads/bitonic_sort/bitonic_steps.hpp"
 #include "workloads/bitonic_sort/sort_input.hpp"
-#include "workloads/stepped/stepped_opencl.hpp"
 
 namespace gpusync::tool {
 
@@ -22,7 +22,7 @@ class opencl_data : public run_data {
     opencl::checked(
         [&] { target_.queue.enqueueWriteBuffer(elements_, CL_TRUE, 0, input_.bytes(), input_.unsorted.data()); });
   }
-  comparison check() override {
+  check_result check(uint64_t) override {
     std::vector<uint32_t> found(input_.unsorted.size());
     if (!found.empty()) {
       opencl::checked([&] { target_.queue.enqueueReadBuffer(elements_, CL_TRUE, 0, input_.bytes(), found.data()); });
@@ -31,23 +31,21 @@ class opencl_data : public run_data {
   }
   std::string how() const override { return how_sorts_are_checked(); }
 
-  opencl_steps steps() const {
-    const auto count = static_cast<uint32_t>(input_.count);
-    const uint32_t merges = merges_of(count);
-    opencl_steps steps;
-    steps.count = merges * (merges + 1) / 2;
-    steps.set_arguments = [elements = elements_, count, merges, order = input_.order](cl::Kernel& kernel,
-                                                                                      cl_uint first) {
-      kernel.setArg(first, elements);
-      kernel.setArg(first + 1, cl_uint{count});
-      kernel.setArg(first + 2, cl_uint{merges});
-      kernel.setArg(first + 3, cl_ulong{order.negative});
-      kernel.setArg(first + 4, cl_ulong{order.all});
-    };
-    return steps;
+  uint32_t steps() const { return merges() * (merges() + 1) / 2; }
+
+  void set_arguments(cl::Kernel& kernel, cl_uint first) const {
+    opencl::checked([&] {
+      kernel.setArg(first, elements_);
+      kernel.setArg(first + 1, static_cast<cl_uint>(input_.count));
+      kernel.setArg(first + 2, cl_uint{merges()});
+      kernel.setArg(first + 3, cl_ulong{input_.order.negative});
+      kernel.setArg(first + 4, cl_ulong{input_.order.all});
+    });
   }
 
  private:
+  uint32_t merges() const { return merges_of(input_.count); }
+
   const opencl_target& target_;
   const sort_input& input_;
   cl::Buffer elements_;
@@ -57,14 +55,17 @@ class opencl_bitonic : public bitonic_device {
  public:
   explicit opencl_bitonic(const device_description& device) : target_(device) {}
 
-  std::unique_ptr<whole_workload> sorting(const sort_input& input, sort_form form) override {
+  std::unique_ptr<workload> sorting(const sort_input& input, sort_form form) override {
     if (!has(form)) throw invalid_argument("OpenCL devices sort in memory only.");
     const auto data = std::make_shared<opencl_data>(target_, input);
-    auto& stepper = steppers_[input.element_bytes];
-    if (!stepper) {
-      stepper = make_stepper(target_, embedded::bitonic_sort_cl, "-DSORT_BYTES=" + std::to_string(input.element_bytes));
+    auto& kernels = kernels_[input.element_bytes];
+    if (!kernels) {
+      kernels = std::make_shared<opencl_kernels>(target_, embedded::bitonic_sort_cl,
+                                                 "-DSORT_BYTES=" + std::to_string(input.element_bytes));
     }
-    return stepped_on_opencl(stepper, data->steps(), data);
+    return workload_on_opencl({kernels,
+                               [data](cl::Kernel& kernel, cl_uint first) { data->set_arguments(kernel, first); },
+                               step_sequence::of_whole(data->steps()), data});
   }
   bool has(sort_form form) const override { return form == sort_form::memory; }
   uint64_t memory() const override {
@@ -80,7 +81,7 @@ class opencl_bitonic : public bitonic_device {
 
  private:
   const opencl_target target_;
-  std::map<uint32_t, std::shared_ptr<opencl_stepper>> steppers_;  ///< by the bytes of an element
+  std::map<uint32_t, std::shared_ptr<opencl_kernels>> kernels_;  ///< by the bytes of an element
 };
 
 const register_side<bitonic_device> registered(device_kind::opencl, [](const device_description& device) {

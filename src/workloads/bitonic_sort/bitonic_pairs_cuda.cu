@@ -1,8 +1,12 @@
-// Workload "bitonic sort" on CUDA devices: elements of 16 bytes.
-#include "workloads/bitonic_sort/bitonic_workload.cuh"
+#include "boundary/cuda_text.cuh"
+#include "workloads/bitonic_sort/bitonic_cuda.hpp"
 
 namespace gpusync::tool {
 
-template std::unique_ptr<whole_workload> sort_on_cuda<sort_pair>(const cuda_target&, const sort_input&, sort_form);
+template <>
+sort_kernels sort_kernels_of<sort_pair>() {
+  return {kernels_of<bitonic_steps<sort_pair>, grid::cuda_algorithms>(),
+          kernels_of<bitonic_stages<sort_pair>, few_barriers>()};
+}
 
 }  // namespace gpusync::tool

@@ -1,5 +1,5 @@
 // Workload "bitonic sort" in OpenCL C: says the same as bitonic_steps.hpp and sort_elements.hpp, which explain it. Goes
-// between the text of the barrier and stepped.cl. SORT_BYTES: of an element.
+// between the text of the barrier and steps.cl. SORT_BYTES: of an element.
 
 #if SORT_BYTES == 4
 typedef uint sort_element;
@@ -25,11 +25,10 @@ static bool sort_stands_before(sort_element a, sort_element b, ulong negative, u
 #endif
 }
 
-static uint step_count(STEP_PARAMETERS) {
-  return merges * (merges + 1) / 2;
-}
+#define STEP_KEEPS_NOTHING
+typedef uint step_kept;
 
-static void step_once(uint number, STEP_PARAMETERS) {
+static void step_once(uint number, step_kept* kept, STEP_PARAMETERS) {
   uint merge = 1;
   for (; number >= merge; ++merge) number -= merge;
   const uint distance = merge - 1 - number;

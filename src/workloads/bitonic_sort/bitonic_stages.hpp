@@ -1,12 +1,12 @@
 // Bitonic sort in registers: each thread keeps its elements as long as its kernel lives, and only what crosses blocks
 // goes through memory. The network is that of bitonic_steps.hpp; a *stage* is one step of it between blocks with the
-// steps within blocks that follow. The Grid is one whose threads exchange values, see exchange_cuda.cuh.
+// steps within blocks that follow. The Grid is one whose threads exchange values, see boundary/cuda_exchange_grid.cuh.
 #pragma once
 
 #include <cstring>
 
+#include "boundary/four_words.hpp"
 #include "workloads/bitonic_sort/bitonic_steps.hpp"
-#include "workloads/stepped/exchange.hpp"
 
 namespace gpusync::tool {
 

@@ -1,8 +1,12 @@
-// Workload "bitonic sort" on CUDA devices: elements of 4 bytes.
-#include "workloads/bitonic_sort/bitonic_workload.cuh"
+#include "boundary/cuda_text.cuh"
+#include "workloads/bitonic_sort/bitonic_cuda.hpp"
 
 namespace gpusync::tool {
 
-template std::unique_ptr<whole_workload> sort_on_cuda<uint32_t>(const cuda_target&, const sort_input&, sort_form);
+template <>
+sort_kernels sort_kernels_of<uint32_t>() {
+  return {kernels_of<bitonic_steps<uint32_t>, grid::cuda_algorithms>(),
+          kernels_of<bitonic_stages<uint32_t>, few_barriers>()};
+}
 
 }  // namespace gpusync::tool

@@ -164,8 +164,8 @@ sort_input make_sort_input(const sort_problem& problem, const std::function<bool
   return input_of(std::move(pairs), order, interrupted);
 }
 
-comparison compare_sorted(const sort_input& input, const uint32_t* found) {
-  comparison result;
+check_result compare_sorted(const sort_input& input, const uint32_t* found) {
+  check_result result;
   result.checked = input.sorted.size();
   for (size_t i = 0; i < input.sorted.size(); ++i) result.wrong += found[i] != input.sorted[i];
   return result;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "boundary/program.hpp"
 #include "workloads/bitonic_sort/sort_elements.hpp"
 #include "workloads/device_side/device_side.hpp"
-#include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {
 
@@ -56,7 +56,7 @@ constexpr uint64_t host_bytes_of_sort(uint64_t count, uint32_t element_bytes) {
 sort_input make_sort_input(const sort_problem& problem, const std::function<bool()>& interrupted = {});
 
 /// Counts words that differ between a result and what std::sort found.
-comparison compare_sorted(const sort_input& input, const uint32_t* found);
+check_result compare_sorted(const sort_input& input, const uint32_t* found);
 
 /// How checks of this workload are described.
 inline const char* how_sorts_are_checked() {
@@ -81,7 +81,7 @@ class bitonic_device {
   virtual ~bitonic_device() = default;
   /// The workload on this input, which must outlive it, as must the device. Throws invalid_argument if the device does
   /// not have that form.
-  virtual std::unique_ptr<whole_workload> sorting(const sort_input& input, sort_form form) = 0;
+  virtual std::unique_ptr<workload> sorting(const sort_input& input, sort_form form) = 0;
   /// Whether it has it.
   virtual bool has(sort_form form) const = 0;
   /// Bytes that a sort may take; 0 if that is not known.

@@ -8,7 +8,7 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/registry.hpp>
 
-#include "boundary/cuda_target.cuh"
+#include "boundary/cuda_target.hpp"
 
 namespace gpusync::tool {
 

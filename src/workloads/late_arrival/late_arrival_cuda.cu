@@ -1,8 +1,9 @@
 // Workload "late arrival" on CUDA devices.
 #include <algorithm>
 
+#include "boundary/cuda_text.cuh"
+#include "boundary/steps_cuda.hpp"
 #include "measure/cuda_clock.cuh"
-#include "measure/cuda_full_blocks.cuh"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/late_arrival/late_arrival.hpp"
 
@@ -64,13 +65,14 @@ __global__ void __launch_bounds__(1024, full_blocks<1024>)
   for (uint32_t s = grid.thread(); s < steps; s += grid.threads()) passages[size_t{s} * blocks + block] = noted[s];
 }
 
-template <class Algorithm>
 class barrier_program : public late_arrival_program {
  public:
-  barrier_program(const cuda_target& where, uint32_t blocks, uint32_t threads)
+  barrier_program(const cuda_target& where, const std::string& barrier, const void* kernel, uint32_t blocks,
+                  uint32_t threads)
       : where_(where),
         shape_{blocks, threads},
-        storage_(where.device(), blocks),
+        kernel_(kernel),
+        barrier_(make_cuda_barrier(barrier, where.device(), blocks, std::nullopt)),
         data_(where.device(), blocks, threads),
         passages_(where.device(), size_t{steps} * blocks * sizeof(passage)) {
     require_launchable(where.device(), kernel, shape_);
@@ -78,8 +80,9 @@ class barrier_program : public late_arrival_program {
 
   late_arrival_times run() override {
     const cuda_device_scope scope(where_.device().ordinal());
-    launch(where_.device(), where_.stream(), shape_, kernel, data_.view(), next_step_,
-           static_cast<passage*>(passages_.address()), storage_.barrier());
+    exchange data = data_.view();
+    void* passages = passages_.address();
+    launch_with(where_, shape_, kernel_, {&data, &next_step_, &passages}, barrier_.get());
     check_cuda(cudaStreamSynchronize(where_.stream()), "a launch with a late block");
     next_step_ += steps;
     const size_t blocks = shape_.blocks.count();
@@ -97,8 +100,6 @@ class barrier_program : public late_arrival_program {
   uint64_t wrong() const override { return data_.wrong(); }
 
  private:
-  static constexpr auto kernel = arrive_late<basic_grid_barrier<Algorithm, cuda_grid>>;
-
   /// Adds the figures of one step. Differences are taken modulo 2^32, for the timer's low word wraps every 4 s.
   static void add(late_arrival_times& times, const passage* of, size_t blocks) {
     const uint32_t base = of[0].arrival;
@@ -115,7 +116,8 @@ class barrier_program : public late_arrival_program {
 
   const cuda_target& where_;
   const launch_shape shape_;
-  cuda_barrier_storage<Algorithm> storage_;
+  const void* const kernel_;
+  const std::unique_ptr<cuda_barrier> barrier_;
   exchange_memory data_;
   cuda_buffer passages_;
   uint32_t next_step_ = 1;
@@ -126,18 +128,20 @@ class cuda_late_arrival : public late_arrival_device {
  public:
   explicit cuda_late_arrival(const device_description& description) : where_(description.index) {}
 
-  std::vector<std::string> methods() const override { return ordered_barriers(); }
+  std::vector<std::string> methods() const override { return kernels_.names(); }
 
   std::unique_ptr<late_arrival_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
-    return with_ordered_barrier<std::unique_ptr<late_arrival_program>>(method, [&](auto algorithm) {
-      return std::make_unique<barrier_program<decltype(algorithm)>>(where_, blocks, threads);
-    });
+    const void* const kernel = kernels_.find(method);
+    if (kernel == nullptr) throw invalid_argument("There is no grid barrier " + method + " that orders data.");
+    return std::make_unique<barrier_program>(where_, method, kernel, blocks, threads);
   }
 
   double clock_mhz() override { return measure_clock_mhz(where_.device()); }
 
  private:
   const cuda_target where_;
+  const kernel_table kernels_ = kernels_with_barriers<grid::cuda_algorithms, barriers::that_order>(
+      [](auto algorithm) { return &arrive_late<barrier_with<decltype(algorithm)>>; });
 };
 
 const register_side<late_arrival_device> registered(device_kind::cuda, [](const device_description& device) {

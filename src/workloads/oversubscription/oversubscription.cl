@@ -1,5 +1,5 @@
 // Workload "oversubscription" in OpenCL C: says the same as oversubscription.hpp, which explains it. Goes behind the
-// text of phased grids.
+// text of phased grids, or of a barrier.
 
 #define RELAY_PERIOD 64u
 
@@ -21,6 +21,24 @@ static uint relay_step(__global uint* words, uint groups, uint group, uint phase
   return found == relay_word(read, before) ? 0u : 1u;
 }
 
+#define STEP_PARAMETERS __global uint *words, __global uint *wrong_words
+#define STEP_ARGUMENTS words, wrong_words
+
+typedef uint step_kept;  // words found wrong
+
+static step_kept step_load(uint phase, STEP_PARAMETERS) {
+  return 0;
+}
+
+static void step_once(uint phase, step_kept* wrong, STEP_PARAMETERS) {
+  *wrong += relay_step(words, (uint)get_num_groups(0), (uint)get_group_id(0), phase);
+}
+
+static void step_save(const step_kept* wrong, STEP_PARAMETERS) {
+  if (*wrong != 0) atomic_add((volatile __global uint*)wrong_words, *wrong);
+}
+
+#ifdef GPUSYNC_SCHEDULE  // behind the text of phased grids
 __kernel void relay_phased(__global uint* storage, __global uint* phased, __global uint* words,
                            __global uint* wrong_words, uint first, uint phases) {
   __local gpusync_phased_local shared;
@@ -34,9 +52,4 @@ __kernel void relay_phased(__global uint* storage, __global uint* phased, __glob
   }
   if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);
 }
-
-/// One phase; the end of the kernel is its end.
-__kernel void relay_single(__global uint* words, __global uint* wrong_words, uint phase) {
-  const uint wrong = relay_step(words, (uint)get_num_groups(0), (uint)get_group_id(0), phase);
-  if (wrong != 0) atomic_add((volatile __global uint*)wrong_words, wrong);
-}
+#endif

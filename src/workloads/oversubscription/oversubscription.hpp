@@ -7,8 +7,9 @@
 // the same; a word that is two phases old is wrong all the same.
 #pragma once
 
-#include <gpusync/core/config.hpp>
 #include <gpusync/core/ordering.hpp>
+
+#include "boundary/computation.hpp"
 
 namespace gpusync::tool {
 
@@ -43,6 +44,32 @@ GPUSYNC_HD inline uint32_t relay_step(const relay_data& data, uint32_t block, ui
   data.words[phase % 2 * elements + own] = relay_word(own, phase);
   return found == relay_word(read, before) ? 0u : 1u;
 }
+
+/// A phase for each step, where a grid of all blocks is launched for each.
+struct relay_text : computation {
+  struct kept {
+    uint32_t wrong;
+  };
+
+  relay_data data;
+
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD kept load(Grid, uint32_t) const {
+    return {0};
+  }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void step(Grid grid, uint32_t phase, kept& now) const {
+    now.wrong += relay_step(data, grid.block(), grid.threads(), grid.thread(), phase);
+  }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void save(Grid, const kept& now) const {
+    if (now.wrong != 0)
+      (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(data.wrong, now.wrong);
+  }
+};
 
 /// `phases` phases, the first of which is the cycle's `first`-th, in one kernel with the phased grid `grid`.
 GPUSYNC_API_TEMPLATE

@@ -1,74 +1,44 @@
 // What the host knows of the results of workload "oversubscription", whatever device computed them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
-#include <gpusync/core/error.hpp>
-
+#include "boundary/program.hpp"
+#include "boundary/word_memory.hpp"
 #include "workloads/oversubscription/oversubscription.hpp"
-#include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
 
-/// Keeps count of the phases that a program has run, and of the words that it has checked.
-class relay_result {
+/// What a first run starts from: two halves, the second as the phase before the first leaves it. Throws
+/// invalid_argument if there are no threads or too many.
+std::vector<uint32_t> first_relay(const step_shape& shape);
+
+/// What the programs on one shape work on. Every run goes on where the one before left off.
+class relay_result : public run_data {
  public:
-  explicit relay_result(const step_shape& shape) : blocks_(shape.blocks), threads_(shape.threads) {
-    const uint64_t all = uint64_t{blocks_} * threads_;
-    if (all == 0 || all > UINT32_MAX / 2) {
-      throw invalid_argument(std::to_string(blocks_) + " blocks of " + std::to_string(threads_) +
-                             " threads cannot be computed: 1 to " + std::to_string(UINT32_MAX / 2) + " threads can.");
-    }
-  }
-
-  uint32_t elements() const { return blocks_ * threads_; }
-
-  /// What a first run starts from: two halves, the second as the phase before the first leaves it.
-  std::vector<uint32_t> first_words() const {
-    std::vector<uint32_t> words(2 * size_t{elements()});
-    for (uint32_t i = 0; i < elements(); ++i) words[elements() + i] = relay_word(i, relay_period - 1);
-    return words;
-  }
+  relay_result(const step_shape& shape, std::shared_ptr<word_memory> memory)
+      : elements_(shape.blocks * shape.threads), memory_(std::move(memory)) {}
 
   /// The place in the cycle at which the next run begins.
   uint32_t next_phase() const { return static_cast<uint32_t>(phases_ % relay_period); }
 
-  /// Adds a run of `phases` phases in which the device found `wrong` words in all that were wrong.
-  void add_run(uint64_t phases, uint64_t wrong) {
-    phases_ += phases;
-    wrong_ += wrong;
-  }
-
-  /// All runs together, and the words that the last one left.
-  verification verify(const std::vector<uint32_t>& words) const {
-    verification found;
-    found.performed = phases_ != 0;
-    found.checked = (phases_ + 1) * elements();
-    found.wrong = wrong_;
-    const auto last = static_cast<uint32_t>((phases_ + relay_period - 1) % relay_period);
-    for (uint32_t i = 0; i < elements() && phases_ != 0; ++i) {
-      found.wrong += words[last % 2 * size_t{elements()} + i] != relay_word(i, last) ? 1 : 0;
-    }
-    found.how =
-        "every thread's word of every timed phase, read by another virtual block in the next one, and all of "
-        "the last";
-    return found;
-  }
+  void reset() override { memory_->clear_count(); }
+  check_result check(uint64_t phases) override;
+  check_result check_last() override;
+  std::string how() const override;
 
  private:
-  uint32_t blocks_, threads_;
+  const uint32_t elements_;
+  const std::shared_ptr<word_memory> memory_;
   uint64_t phases_ = 0;
-  uint64_t wrong_ = 0;
 };
 
+/// The phases of runs on this data.
+step_sequence relay_steps(std::shared_ptr<const relay_result> result);
+
 /// Ways to run the phases that every kind of device has.
-inline std::vector<step_method> relay_methods() {
-  const std::vector<std::string> items{"S5"};
-  return {{"relaunch", "a grid of all blocks for each phase, queued in order", items},
-          {"phased-striding", "phased grid, each block its share of the virtual ones", items},
-          {"phased-claiming", "phased grid, virtual blocks claimed from a counter, one barrier", items},
-          {"phased-flag-claiming", "phased grid, virtual blocks claimed by flags, two barriers (Shen)", items}};
-}
+std::vector<step_method> relay_methods();
 
 }  // namespace gpusync::tool

@@ -10,8 +10,8 @@
 #include <gpusync/rmw/machine.hpp>
 #include <gpusync/rmw/operations.hpp>
 
+#include "boundary/program.hpp"
 #include "workloads/device_side/device_side.hpp"
-#include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {
 
@@ -36,7 +36,7 @@ class rmw_calls_device {
   /// Types of state for that capacity.
   virtual std::vector<std::string> types(rmw::space where, uint32_t capacity) const = 0;
   /// Throws gpusync::error if there is nothing of that kind.
-  virtual std::unique_ptr<whole_workload> open(const call_setup& setup) = 0;
+  virtual std::unique_ptr<workload> open(const call_setup& setup) = 0;
 };
 
 /// Throws invalid_argument if objects of that capacity do not serve so many participants, or if these make more calls

@@ -17,7 +17,7 @@ class cuda_rmw_calls : public rmw_calls_device {
                          : std::vector<std::string>{"uint32"};
   }
 
-  std::unique_ptr<whole_workload> open(const call_setup& setup) override {
+  std::unique_ptr<workload> open(const call_setup& setup) override {
     if (setup.type != "uint32") return open_calls_on_other_types(where_, setup);
     if (setup.capacity <= 16) return open_calls_of_few(where_, setup);
     return open_calls_of_many(where_, setup);

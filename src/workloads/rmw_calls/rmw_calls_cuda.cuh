@@ -120,7 +120,7 @@ class call_places {
 
 /// One policy for so many participants. Launch: `void (const call_task&, State first)` enqueues a run.
 template <class Object, class Launch>
-class call_program : public whole_program {
+class call_program : public run_program {
  public:
   using state = typename Object::state_type;
 
@@ -128,7 +128,7 @@ class call_program : public whole_program {
                Launch start)
       : where_(where), places_(places), setup_(setup), participants_(participants), start_(std::move(start)) {}
 
-  double run() override {
+  double run_once() override {
     const cuda_device_scope scope(where_.device().ordinal());
     const uint32_t all = participants_ * setup_.calls;
     const bool timed = runs_ == 0;  // the one that warms up
@@ -153,7 +153,7 @@ class call_program : public whole_program {
     return judge(records, all, static_cast<uint32_t>(Object::settled_state(words.data())), timed);
   }
 
-  verification verify() const override {
+  verification verify() override {
     verification found;
     found.performed = runs_ > 0;
     found.checked = runs_ * participants_ * uint64_t{setup_.calls};
@@ -212,7 +212,7 @@ class call_program : public whole_program {
 
 /// The policies for states of type State, and the objects that are made of them for N participants.
 template <class State, uint32_t N, rmw::space Where>
-class calls_workload : public whole_workload {
+class calls_workload : public workload {
  public:
   calls_workload(const cuda_target& where, const call_setup& setup) : where_(where), setup_(setup) {
     size_t bytes = 0;
@@ -235,9 +235,9 @@ class calls_workload : public whole_workload {
     return all;
   }
 
-  std::unique_ptr<whole_program> prepare(const step_method& method, const step_shape& shape) override {
+  std::unique_ptr<tool::program> prepare(const step_method& method, const step_shape& shape) override {
     require_countable(shape.blocks, N, setup_.calls);
-    std::unique_ptr<whole_program> made;
+    std::unique_ptr<tool::program> made;
     for_each_policy([&](auto policy) {
       if (!made && method.name == decltype(policy)::name()) made = make<decltype(policy)>(shape.blocks);
     });
@@ -326,7 +326,7 @@ class calls_workload : public whole_workload {
   /// The hardware's operations are compiled each by itself, so that nothing is measured beside them; the rest for
   /// additions, and for whatever is asked.
   template <class Named>
-  std::unique_ptr<whole_program> make(uint32_t participants) {
+  std::unique_ptr<tool::program> make(uint32_t participants) {
     (void)rmw::require_evidence<typename Named::consensus>(where_.device());
     using rmw::operation_kind;
     constexpr bool is_atomic = N == 5 && std::is_same<typename Named::consensus, rmw::hardware>::value;
@@ -359,9 +359,9 @@ class calls_workload : public whole_workload {
   }
 
   template <class Named, int Kind>
-  std::unique_ptr<whole_program> make_of(uint32_t participants) {
+  std::unique_ptr<tool::program> make_of(uint32_t participants) {
     using object = object_of<Named>;
-    const auto program = [&](auto start) -> std::unique_ptr<whole_program> {
+    const auto program = [&](auto start) -> std::unique_ptr<tool::program> {
       return std::make_unique<call_program<object, decltype(start)>>(where_, *places_, setup_, participants,
                                                                      std::move(start));
     };
@@ -395,8 +395,8 @@ class calls_workload : public whole_workload {
 };
 
 /// The workload of a setup, by capacity and type; compiled in several files, for it takes long.
-std::unique_ptr<whole_workload> open_calls_of_few(const cuda_target& where, const call_setup& setup);
-std::unique_ptr<whole_workload> open_calls_of_many(const cuda_target& where, const call_setup& setup);
-std::unique_ptr<whole_workload> open_calls_on_other_types(const cuda_target& where, const call_setup& setup);
+std::unique_ptr<workload> open_calls_of_few(const cuda_target& where, const call_setup& setup);
+std::unique_ptr<workload> open_calls_of_many(const cuda_target& where, const call_setup& setup);
+std::unique_ptr<workload> open_calls_on_other_types(const cuda_target& where, const call_setup& setup);
 
 }  // namespace gpusync::tool

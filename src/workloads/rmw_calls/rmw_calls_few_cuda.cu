@@ -3,7 +3,7 @@
 
 namespace gpusync::tool {
 
-std::unique_ptr<whole_workload> open_calls_of_few(const cuda_target& where, const call_setup& setup) {
+std::unique_ptr<workload> open_calls_of_few(const cuda_target& where, const call_setup& setup) {
   if (setup.where == rmw::space::global) {
     return std::make_unique<calls_workload<uint32_t, 5, rmw::space::global>>(where, setup);
   }

@@ -26,13 +26,13 @@ struct thread_record {
 };
 
 template <class Storage>
-class thread_program : public whole_program {
+class thread_program : public run_program {
  public:
   using state = typename Storage::object_type::state_type;
 
   thread_program(const call_setup& setup, uint32_t participants) : setup_(setup), participants_(participants) {}
 
-  double run() override {
+  double run_once() override {
     const uint32_t all = participants_ * setup_.calls;
     const bool timed = runs_ == 0;
     storage_.reset(static_cast<state>(call_script<state>::first_state(setup_.kind, all)));
@@ -51,7 +51,7 @@ class thread_program : public whole_program {
     return judge(records, all, timed);
   }
 
-  verification verify() const override {
+  verification verify() override {
     verification found;
     found.performed = runs_ > 0;
     found.checked = runs_ * participants_ * uint64_t{setup_.calls};
@@ -106,7 +106,7 @@ class thread_program : public whole_program {
 };
 
 template <class State, uint32_t N>
-class thread_calls : public whole_workload {
+class thread_calls : public workload {
  public:
   explicit thread_calls(const call_setup& setup) : setup_(setup) {}
 
@@ -121,9 +121,9 @@ class thread_calls : public whole_workload {
     return all;
   }
 
-  std::unique_ptr<whole_program> prepare(const step_method& method, const step_shape& shape) override {
+  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     require_countable(shape.blocks, N, setup_.calls);
-    std::unique_ptr<whole_program> made;
+    std::unique_ptr<program> made;
     for_each_policy([&](auto policy, const std::string& name) {
       if (made || method.name != name) return;
       using storage = host_rmw_storage<State, N, decltype(policy)>;
@@ -154,7 +154,7 @@ class host_rmw_calls : public rmw_calls_device {
     return where == rmw::space::global ? std::vector<uint32_t>{5} : std::vector<uint32_t>{};
   }
   std::vector<std::string> types(rmw::space, uint32_t) const override { return {"uint32", "float64"}; }
-  std::unique_ptr<whole_workload> open(const call_setup& setup) override {
+  std::unique_ptr<workload> open(const call_setup& setup) override {
     if (setup.type == "float64") return std::make_unique<thread_calls<double, 5>>(setup);
     return std::make_unique<thread_calls<uint32_t, 5>>(setup);
   }

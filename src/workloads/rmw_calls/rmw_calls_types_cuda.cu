@@ -6,7 +6,7 @@ namespace gpusync::tool {
 namespace {
 
 template <class State>
-std::unique_ptr<whole_workload> open_calls_on(const cuda_target& where, const call_setup& setup) {
+std::unique_ptr<workload> open_calls_on(const cuda_target& where, const call_setup& setup) {
   if (setup.where == rmw::space::global) {
     return std::make_unique<calls_workload<State, 5, rmw::space::global>>(where, setup);
   }
@@ -15,7 +15,7 @@ std::unique_ptr<whole_workload> open_calls_on(const cuda_target& where, const ca
 
 }  // namespace
 
-std::unique_ptr<whole_workload> open_calls_on_other_types(const cuda_target& where, const call_setup& setup) {
+std::unique_ptr<workload> open_calls_on_other_types(const cuda_target& where, const call_setup& setup) {
   if (setup.type == "float32") return open_calls_on<float>(where, setup);
   return open_calls_on<double>(where, setup);
 }

@@ -12,8 +12,8 @@ alignment_end end_of(const std::vector<row_best>& rows) {
   return best;
 }
 
-comparison compare_rows(const alignment_problem& problem, const std::vector<row_best>& found) {
-  comparison result;
+check_result compare_rows(const alignment_problem& problem, const std::vector<row_best>& found) {
+  check_result result;
   result.checked = problem.expected.size();
   for (size_t row = 0; row < problem.expected.size(); ++row) {
     const row_best &is = found[row], &should_be = problem.expected[row];

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "boundary/program.hpp"
 #include "workloads/device_side/device_side.hpp"
 #include "workloads/smith_waterman/scoring.hpp"
-#include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {
 
@@ -39,7 +39,7 @@ constexpr uint64_t host_bytes_of_alignment(uint64_t query, uint64_t reference) {
 alignment_end end_of(const std::vector<row_best>& rows);
 
 /// What a device found, compared with the host's: one for each letter of the query, as many as the host has.
-comparison compare_rows(const alignment_problem& problem, const std::vector<row_best>& found);
+check_result compare_rows(const alignment_problem& problem, const std::vector<row_best>& found);
 
 /// `score`, `query_end` and `reference_end`.
 findings findings_of(const std::vector<row_best>& rows);
@@ -61,7 +61,7 @@ class smith_waterman_device {
   virtual ~smith_waterman_device() = default;
   /// The workload on this problem, which must outlive it, as must the device. Throws invalid_argument if the device
   /// does not have that form.
-  virtual std::unique_ptr<whole_workload> aligning(const alignment_problem& problem, alignment_form form) = 0;
+  virtual std::unique_ptr<workload> aligning(const alignment_problem& problem, alignment_form form) = 0;
   /// Whether it has it.
   virtual bool has(alignment_form form) const = 0;
   /// The names of the methods that it has in registers; empty if it has none.

@@ -9,7 +9,7 @@
 
 #include <gpusync/core/error.hpp>
 
-#include "workloads/whole_program.hpp"
+#include "boundary/program.hpp"
 
 namespace gpusync::tool {
 

@@ -1,5 +1,5 @@
 // Workload "Smith-Waterman" in OpenCL C: says the same as wavefront.hpp, which explains it. Goes between the text of
-// the barrier and stepped.cl.
+// the barrier and steps.cl.
 
 #define NO_SCORE (-(1 << 30))
 
@@ -9,11 +9,10 @@
       __global int2 *best, uint rows, uint columns, int match, int mismatch, int open_and_extend, int extend
 #define STEP_ARGUMENTS query, reference, down, on, best, rows, columns, match, mismatch, open_and_extend, extend
 
-static uint step_count(STEP_PARAMETERS) {
-  return rows == 0 || columns == 0 ? 0 : rows + columns - 1;
-}
+#define STEP_KEEPS_NOTHING
+typedef uint step_kept;
 
-static void step_once(uint diagonal, STEP_PARAMETERS) {
+static void step_once(uint diagonal, step_kept* kept, STEP_PARAMETERS) {
   const uint first = diagonal < columns ? 0 : diagonal - columns + 1;
   const uint end = diagonal < rows ? diagonal + 1 : rows;
   __global const int2* const before = down + ((diagonal + 1) % 2) * (size_t)rows;

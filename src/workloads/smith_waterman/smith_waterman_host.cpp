@@ -1,6 +1,6 @@
 // Workload "Smith-Waterman" on host threads.
+#include "boundary/steps_host.hpp"
 #include "workloads/smith_waterman/wavefront.hpp"
-#include "workloads/stepped/stepped_host.hpp"
 
 namespace gpusync::tool {
 
@@ -21,17 +21,13 @@ class host_data : public run_data {
     std::fill(on_.begin(), on_.end(), handed_on{no_score, 0});
     std::fill(best_.begin(), best_.end(), row_best{});
   }
-  comparison check() override { return compare_rows(problem_, best_); }
+  check_result check(uint64_t) override { return compare_rows(problem_, best_); }
   std::string how() const override { return how_alignments_are_checked(); }
   findings found() const override { return findings_of(best_); }
 
-  wavefront_steps work() {
-    wavefront_steps work;
-    work.problem = wavefront_problem::of(problem_, problem_.query.data(), reference_.data());
-    work.down = down_.data();
-    work.on = on_.data();
-    work.best = best_.data();
-    return work;
+  wavefront_steps text() {
+    return {wavefront_problem::of(problem_, problem_.query.data(), reference_.data()), down_.data(), on_.data(),
+            best_.data()};
   }
 
  private:
@@ -44,10 +40,11 @@ class host_data : public run_data {
 
 class host_smith_waterman : public smith_waterman_device {
  public:
-  std::unique_ptr<whole_workload> aligning(const alignment_problem& problem, alignment_form form) override {
+  std::unique_ptr<workload> aligning(const alignment_problem& problem, alignment_form form) override {
     if (!has(form)) throw invalid_argument("Host threads keep the rows of an alignment in memory only.");
     const auto data = std::make_shared<host_data>(problem);
-    return stepped_on_host(steps_of(data->work()), data);
+    const wavefront_steps text = data->text();
+    return workload_on_host({host_text::of(text), step_sequence::of_whole(text.steps()), data});
   }
   bool has(alignment_form form) const override { return form == alignment_form::memory; }
   uint64_t memory() const override { return 0; }

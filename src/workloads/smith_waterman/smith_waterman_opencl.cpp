@@ -1,7 +1,7 @@
 // Workload "Smith-Waterman" on OpenCL devices.
+#include "boundary/steps_opencl.hpp"
 #include "embedded/smith_waterman_cl.hpp"
 #include "workloads/smith_waterman/wavefront.hpp"
-#include "workloads/stepped/stepped_opencl.hpp"
 
 namespace gpusync::tool {
 
@@ -35,7 +35,7 @@ class opencl_data : public run_data {
       target_.queue.finish();
     });
   }
-  comparison check() override {
+  check_result check(uint64_t) override {
     if (!found_.empty()) {
       opencl::checked(
           [&] { target_.queue.enqueueReadBuffer(best_, CL_TRUE, 0, found_.size() * sizeof(row_best), found_.data()); });
@@ -45,19 +45,17 @@ class opencl_data : public run_data {
   std::string how() const override { return how_alignments_are_checked(); }
   findings found() const override { return findings_of(found_); }
 
-  opencl_steps steps() const {
-    const wavefront_problem numbers = wavefront_problem::of(problem_, nullptr, nullptr);
-    opencl_steps steps;
-    steps.count = numbers.steps();
-    steps.set_arguments = [numbers, query = query_, reference = reference_, down = down_, on = on_, best = best_](
-                              cl::Kernel& kernel, cl_uint first) {
-      for (const cl::Buffer* buffer : {&query, &reference, &down, &on, &best}) kernel.setArg(first++, *buffer);
-      for (const uint32_t length : {numbers.rows, numbers.columns}) kernel.setArg(first++, cl_uint{length});
-      for (const int32_t score : {numbers.match, numbers.mismatch, numbers.open_and_extend, numbers.extend}) {
-        kernel.setArg(first++, cl_int{score});
+  wavefront_problem numbers() const { return wavefront_problem::of(problem_, nullptr, nullptr); }
+
+  void set_arguments(cl::Kernel& kernel, cl_uint next) const {
+    const wavefront_problem all = numbers();
+    opencl::checked([&] {
+      for (const cl::Buffer* buffer : {&query_, &reference_, &down_, &on_, &best_}) kernel.setArg(next++, *buffer);
+      for (const uint32_t length : {all.rows, all.columns}) kernel.setArg(next++, cl_uint{length});
+      for (const int32_t score : {all.match, all.mismatch, all.open_and_extend, all.extend}) {
+        kernel.setArg(next++, cl_int{score});
       }
-    };
-    return steps;
+    });
   }
 
  private:
@@ -70,12 +68,14 @@ class opencl_data : public run_data {
 class opencl_smith_waterman : public smith_waterman_device {
  public:
   explicit opencl_smith_waterman(const device_description& device)
-      : target_(device), stepper_(make_stepper(target_, embedded::smith_waterman_cl, "")) {}
+      : target_(device), kernels_(std::make_shared<opencl_kernels>(target_, embedded::smith_waterman_cl)) {}
 
-  std::unique_ptr<whole_workload> aligning(const alignment_problem& problem, alignment_form form) override {
+  std::unique_ptr<workload> aligning(const alignment_problem& problem, alignment_form form) override {
     if (!has(form)) throw invalid_argument("OpenCL devices keep the rows of an alignment in memory only.");
     const auto data = std::make_shared<opencl_data>(target_, problem);
-    return stepped_on_opencl(stepper_, data->steps(), data);
+    return workload_on_opencl({kernels_,
+                               [data](cl::Kernel& kernel, cl_uint first) { data->set_arguments(kernel, first); },
+                               step_sequence::of_whole(data->numbers().steps()), data});
   }
   bool has(alignment_form form) const override { return form == alignment_form::memory; }
   uint64_t memory() const override {
@@ -87,7 +87,7 @@ class opencl_smith_waterman : public smith_waterman_device {
 
  private:
   const opencl_target target_;
-  const std::shared_ptr<opencl_stepper> stepper_;
+  const std::shared_ptr<opencl_kernels> kernels_;
 };
 
 const register_side<smith_waterman_device> registered(device_kind::opencl, [](const device_description& device) {

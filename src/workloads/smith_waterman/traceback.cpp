@@ -12,8 +12,8 @@
 
 #include <gpusync/core/error.hpp>
 
+#include "boundary/program.hpp"
 #include "workloads/smith_waterman/reference.hpp"
-#include "workloads/whole_program.hpp"
 
 namespace gpusync::tool {
 

@@ -1,10 +1,10 @@
 // Smith-Waterman in registers: each thread has rows of its own, whose state it keeps as long as its kernel lives; what
 // crosses warps goes through memory. The recurrence is that of wavefront.hpp. The Grid is one whose threads exchange
-// values, see exchange_cuda.cuh.
+// values, see boundary/cuda_exchange_grid.cuh.
 #pragma once
 
+#include "boundary/four_words.hpp"
 #include "workloads/smith_waterman/wavefront.hpp"
-#include "workloads/stepped/exchange.hpp"
 
 namespace gpusync::tool {
 

@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "boundary/program.hpp"
 #include "workloads/device_side/device_side.hpp"
-#include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
 
@@ -21,7 +21,7 @@ class split_phase_device {
   /// The workload with so many microseconds of own work per warp and step: a dependent chain of multiply-adds, as long
   /// for all methods. `shape.stores`: every step writes a word per thread, of which two other blocks read it after the
   /// barrier; otherwise only the first and last steps of a run do. The workload must not outlive this object.
-  virtual std::unique_ptr<step_workload> with_work(double microseconds) = 0;
+  virtual std::unique_ptr<workload> with_work(double microseconds) = 0;
 };
 
 }  // namespace gpusync::tool

@@ -6,9 +6,10 @@
 
 #include <gpusync/grid/proxy_barrier.cuh>
 
+#include "boundary/cuda_launch.hpp"
+#include "boundary/cuda_text.cuh"
+#include "boundary/steps_cuda.hpp"
 #include "measure/cuda_clock.cuh"
-#include "measure/cuda_full_blocks.cuh"
-#include "measure/cuda_timer.cuh"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/split_phase/split_phase.hpp"
 
@@ -96,6 +97,18 @@ __global__ void __launch_bounds__(1024, full_blocks<1024>) work_by_proxy(split_t
   });
 }
 
+/// Of barriers whose text is not for whole blocks alone.
+kernel_table kernels_by_proxy() {
+  kernel_table table;
+  grid::cuda_algorithms::for_each([&](auto algorithm) {
+    using algorithm_type = decltype(algorithm);
+    if constexpr (orders_data(algorithm_type::order) && !grid::is_whole_grid_only<algorithm_type>::value) {
+      table.add(grid::name_of<algorithm_type>(), &work_by_proxy<barrier_with<algorithm_type>>);
+    }
+  });
+  return table;
+}
+
 __global__ void __launch_bounds__(1024, full_blocks<1024>) chain_only(uint32_t links, float* sink) {
   const float value = chain(1.0f + 1.0f / static_cast<float>(1 + threadIdx.x), links);
   if (value < 0.5f) *sink = value;  // never
@@ -120,152 +133,113 @@ uint32_t calibrate(const cuda_target& where, const step_shape& shape, double mic
   return static_cast<uint32_t>(std::max(0.0, std::round(microseconds * 1e3 / per_link / 8))) * 8;
 }
 
-/// Memory, counting and timing; what differs is the kernel.
-class split_program : public step_program {
+/// What the runs of a program exchange, and its numbers.
+class split_data : public run_data {
  public:
-  split_program(const cuda_target& where, const step_shape& shape, uint32_t links, uint32_t proxy, bool checks)
-      : where_(where),
-        shape_(shape),
-        threads_(shape.threads + proxy),
-        links_(links),
-        checks_(checks),
-        data_(where.device(), shape.blocks, threads_) {}
+  split_data(const cuda_target& where, const step_shape& shape, uint32_t threads, uint32_t links, bool checks)
+      : shape_(shape), links_(links), checks_(checks), memory_(where.device(), shape.blocks, threads) {}
 
-  uint64_t steps_unit() const override { return unit; }
+  split_task task(uint32_t steps) const {
+    return {memory_.view(), next_step_, steps, shape_.threads, links_, shape_.stores};
+  }
 
-  double run(uint64_t steps) override {
-    const cuda_device_scope scope(where_.device().ordinal());
+  void reset() override { wrong_before_ = memory_.wrong(); }
+  check_result check(uint64_t steps) override {
     const auto count = static_cast<uint32_t>(steps);
-    timer_.start(where_.stream());
-    start({data_.view(), next_step_, count, shape_.threads, links_, shape_.stores});
-    const double elapsed = timer_.stop(where_.stream());
     next_step_ += count;
-    checked_ += uint64_t{2} * (shape_.stores ? count : std::min(count, 2 * edge)) * shape_.blocks * shape_.threads;
-    return elapsed;
+    if (!checks_) return {};
+    const uint32_t data_steps = shape_.stores ? count : std::min(count, 2 * edge);
+    return {uint64_t{2} * data_steps * shape_.blocks * shape_.threads, memory_.wrong() - wrong_before_};
   }
-
-  verification verify() override {
-    verification found;
-    found.performed = checked_ > 0;
-    if (!checks_) {
-      found.how = "the work alone has nothing to check";
-      return found;
-    }
-    found.checked = checked_;
-    found.wrong = data_.wrong();
-    found.how = std::string(shape_.stores ? "every thread's word of every step"
-                                          : "every thread's word of the first and last steps of each run") +
-                ", read by two other blocks in the runs that were timed";
-    return found;
+  std::string how() const override {
+    if (!checks_) return "the work alone has nothing to check";
+    return std::string(shape_.stores ? "every thread's word of every step"
+                                     : "every thread's word of the first and last steps of each run") +
+           ", read by two other blocks in the runs that were timed";
   }
-
- protected:
-  virtual void start(const split_task& task) = 0;
-  launch_shape launched() const { return {shape_.blocks, threads_}; }
-
-  const cuda_target& where_;
-  const step_shape shape_;
 
  private:
-  const uint32_t threads_;
+  const step_shape shape_;
   const uint32_t links_;
   const bool checks_;
-  exchange_memory data_;
-  cuda_timer timer_;
+  const exchange_memory memory_;
   uint32_t next_step_ = 1;
-  uint64_t checked_ = 0;
+  uint64_t wrong_before_ = 0;
 };
 
-class work_program : public split_program {
+/// One kernel for all steps of a run.
+class split_program : public cuda_program {
  public:
-  work_program(const cuda_target& where, const step_shape& shape, uint32_t links)
-      : split_program(where, shape, links, 0, false) {}
-
- private:
-  void start(const split_task& task) override {
-    work_only<<<shape_.blocks, shape_.threads, 0, where_.stream()>>>(task);
-    check_cuda(cudaGetLastError(), "launch of work_only");
-  }
-};
-
-template <class Algorithm, bool Proxy>
-class barrier_program : public split_program {
- public:
-  barrier_program(const cuda_target& where, const step_shape& shape, uint32_t links)
-      : split_program(where, shape, links, Proxy ? 32 : 0, true), storage_(where.device(), shape.blocks) {
-    if (Proxy && shape.threads % 32 != 0) {
-      throw invalid_argument("A proxy barrier needs whole warps of workers, not blocks of " +
-                             std::to_string(shape.threads) + " threads.");
-    }
-    require_launchable(where.device(), kernel(), launched());
+  /// `barrier`: null for the work alone.
+  split_program(const cuda_target& where, const launch_shape& shape, const void* kernel,
+                std::unique_ptr<cuda_barrier> barrier, const std::shared_ptr<split_data>& data)
+      : cuda_program(where, shape, data, {unit, false, unit, {}}),
+        data_(*data),
+        kernel_(kernel),
+        barrier_(std::move(barrier)) {
+    if (barrier_) require_launchable(where.device(), kernel, shape);
   }
 
  private:
-  using barrier = basic_grid_barrier<Algorithm, cuda_grid>;
-
-  static auto kernel() {
-    if constexpr (Proxy) {
-      return work_by_proxy<barrier>;
-    } else {
-      return work_within_phase<barrier>;
-    }
-  }
-  void start(const split_task& task) override {
-    launch(where_.device(), where_.stream(), launched(), kernel(), task, storage_.barrier());
+  void carry_out(uint32_t steps) override {
+    split_task task = data_.task(steps);
+    if (barrier_) return launch_with(where_, shape_, kernel_, {&task}, barrier_.get());
+    void* arguments[] = {&task};
+    start_kernel(where_.stream(), shape_, kernel_start::plain, kernel_, arguments);
   }
 
-  cuda_barrier_storage<Algorithm> storage_;
+  const split_data& data_;
+  const void* const kernel_;
+  const std::unique_ptr<cuda_barrier> barrier_;
 };
 
-class cuda_split_workload : public step_workload {
+class cuda_split_workload : public workload {
  public:
   cuda_split_workload(const cuda_target& where, double microseconds) : where_(where), microseconds_(microseconds) {}
 
   std::vector<step_method> methods() const override {
-    std::vector<step_method> all(1);
-    all[0].name = work_alone;
-    all[0].title = "the work alone";
-    all[0].synchronizes = false;
-    grid::cuda_algorithms::for_each([&all](auto algorithm) {
-      using algorithm_type = decltype(algorithm);
-      if constexpr (orders_data(algorithm_type::order)) {
-        step_method method;
-        method.name = grid::name_of<algorithm_type>();
-        method.title = method.name + " with work between arrival and wait";
-        method.needs_co_residency = true;
-        all.push_back(method);
-        if (grid::is_whole_grid_only<algorithm_type>::value) return;
-        method.name += proxy_suffix;
-        method.title += ", served by a warp of its own";
-        all.push_back(method);
-      }
-    });
+    std::vector<step_method> all{{work_alone, "the work alone", {}, false}};
+    for (const std::string& name : kernels_.names()) {
+      all.push_back({name, name + " with work between arrival and wait", {}, true, true, true});
+      if (by_proxy_.find(name) == nullptr) continue;
+      all.push_back(all.back());
+      all.back().name += proxy_suffix;
+      all.back().title += ", served by a warp of its own";
+    }
     return all;
   }
 
-  std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
+  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
     detail::check_shape(where_.device(), {shape.blocks, shape.threads});
     const auto known = links_.find({shape.blocks, shape.threads});
     const uint32_t links = known != links_.end() ? known->second : calibrate(where_, shape, microseconds_);
     links_[{shape.blocks, shape.threads}] = links;
-    if (method.name == work_alone) return std::make_unique<work_program>(where_, shape, links);
+    if (method.name == work_alone) {
+      return std::make_unique<split_program>(where_, launch_shape{shape.blocks, shape.threads},
+                                             reinterpret_cast<const void*>(&work_only), nullptr,
+                                             std::make_shared<split_data>(where_, shape, shape.threads, links, false));
+    }
     const size_t suffix = method.name.rfind(proxy_suffix);
     const bool proxy = suffix != std::string::npos && suffix + std::strlen(proxy_suffix) == method.name.size();
-    using pointer = std::unique_ptr<step_program>;
-    return with_ordered_barrier<pointer>(method.name.substr(0, suffix), [&](auto algorithm) -> pointer {
-      using algorithm_type = decltype(algorithm);
-      if (!proxy) return std::make_unique<barrier_program<algorithm_type, false>>(where_, shape, links);
-      if constexpr (grid::is_whole_grid_only<algorithm_type>::value) {
-        throw invalid_argument("A warp alone cannot be the proxy at this barrier: its text is for whole blocks.");
-      } else {
-        return std::make_unique<barrier_program<algorithm_type, true>>(where_, shape, links);
-      }
-    });
+    const std::string name = method.name.substr(0, proxy ? suffix : std::string::npos);
+    const void* const kernel = proxy ? by_proxy_.find(name) : kernels_.find(name);
+    if (kernel == nullptr && proxy && kernels_.find(name) != nullptr) {
+      throw invalid_argument("A warp alone cannot be the proxy at this barrier: its text is for whole blocks.");
+    }
+    if (kernel == nullptr) throw invalid_argument("There is no grid barrier " + name + " that orders data.");
+    if (proxy && shape.threads % 32 != 0) {
+      throw invalid_argument("A proxy barrier needs whole warps of workers, not blocks of " +
+                             std::to_string(shape.threads) + " threads.");
+    }
+    const uint32_t threads = shape.threads + (proxy ? 32 : 0);
+    return std::make_unique<split_program>(where_, launch_shape{shape.blocks, threads}, kernel,
+                                           make_cuda_barrier(name, where_.device(), shape.blocks, method.plan),
+                                           std::make_shared<split_data>(where_, shape, threads, links, true));
   }
 
-  uint64_t max_co_resident(uint32_t threads) override {
-    return gpusync::max_co_resident(where_.device(), work_only, {1, threads}).blocks();
+  uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {
+    return co_resident_blocks(where_.device(), reinterpret_cast<const void*>(&work_only), {1, threads});
   }
   std::vector<uint32_t> default_blocks(bool) override { return {static_cast<uint32_t>(where_.device().sm_count())}; }
   std::vector<uint32_t> default_threads(bool) override { return {256}; }
@@ -274,6 +248,9 @@ class cuda_split_workload : public step_workload {
  private:
   const cuda_target& where_;
   const double microseconds_;
+  const kernel_table kernels_ = kernels_with_barriers<grid::cuda_algorithms, barriers::that_order>(
+      [](auto algorithm) { return &work_within_phase<barrier_with<decltype(algorithm)>>; });
+  const kernel_table by_proxy_ = kernels_by_proxy();
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> links_;  // by shape: all methods of one have the same
 };
 
@@ -281,7 +258,7 @@ class cuda_split_phase : public split_phase_device {
  public:
   explicit cuda_split_phase(const device_description& description) : where_(description.index) {}
 
-  std::unique_ptr<step_workload> with_work(double microseconds) override {
+  std::unique_ptr<workload> with_work(double microseconds) override {
     return std::make_unique<cuda_split_workload>(where_, microseconds);
   }
 

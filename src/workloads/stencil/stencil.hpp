@@ -9,8 +9,8 @@
 
 #include <gpusync/core/config.hpp>
 
+#include "boundary/program.hpp"
 #include "workloads/device_side/device_side.hpp"
-#include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
 
@@ -52,7 +52,7 @@ class stencil_device {
   /// The workload on a rod or plate of this size. Its programs run whole relaxations: their steps come in
   /// multiples of stencil_steps, each from the start, each compared with the reference. It must not outlive this
   /// object.
-  virtual std::unique_ptr<step_workload> on_plate(const stencil_size& size) = 0;
+  virtual std::unique_ptr<workload> on_plate(const stencil_size& size) = 0;
 };
 
 }  // namespace gpusync::tool

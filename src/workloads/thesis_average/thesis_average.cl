@@ -14,17 +14,12 @@ static uint thesis_own(void) {
   return (uint)(get_group_id(0) * get_local_size(0) + get_local_id(0));
 }
 
-#if THESIS_CROSSES
-static uint thesis_source(uint iteration) {
+static uint thesis_source(uint iteration, uint crosses) {
+  if (crosses == 0) return thesis_own();
   const uint groups = (uint)get_num_groups(0);
   const uint group = (uint)get_group_id(0) + 1 + iteration % 4 * ((groups - 1) / 4);
   return (group >= groups ? group - groups : group) * (uint)get_local_size(0) + (uint)get_local_id(0);
 }
-#else
-static uint thesis_source(uint iteration) {
-  return thesis_own();
-}
-#endif
 
 /// The computation of the thesis, figure 4-3, as printed. Nothing in it changes from pass to pass, so a compiler may
 /// make one pass of it: see docs/measuring.md.
@@ -36,46 +31,34 @@ static float thesis_compute(float a, float b) {
   return avg;
 }
 
-static uint thesis_note(uint trace, float seen) {
-  return trace * 31 + as_uint(seen);
+#define STEP_PARAMETERS __global float *values, __global uint *traces, uint crosses
+#define STEP_ARGUMENTS values, traces, crosses
+
+typedef struct {
+  float a;
+  uint trace;
+} step_kept;
+
+static step_kept step_load(uint iteration, STEP_PARAMETERS) {
+  step_kept kept = {thesis_input(thesis_own(), ~0u), iteration == 0 ? 0u : traces[thesis_own()]};
+  return kept;
 }
 
-#if THESIS_BARRIER
-#define THESIS_BOUNDARY() gpusync_sync(&grid)
-#else
-#define THESIS_BOUNDARY()
-#endif
-
-/// All iterations in one launch: figure 4-2. Plain accesses to `values`: whether others' are seen in time is the
-/// barrier's business.
-__kernel void thesis_persistent(__global uint* storage, __global float* values, __global uint* traces,
-                                uint iterations) {
-  if (GPUSYNC_TRIAL(storage)) return;
-#if THESIS_BARRIER
-  gpusync_barrier grid = gpusync_barrier_of(storage);
-#endif
-  const uint elements = thesis_elements(), own = thesis_own();
-  float a = thesis_input(own, ~0u);
-  uint trace = 0;
-  for (uint s = 0; s < iterations; ++s) {
-    __global float* half_of_values = values + s % 2 * elements;
-    half_of_values[own] = thesis_compute(a, thesis_input(own, s));
-    THESIS_BOUNDARY();
-    a = half_of_values[thesis_source(s)];
-    trace = thesis_note(trace, a);
-  }
-  traces[own] = trace;
+static void step_save(const step_kept* kept, STEP_PARAMETERS) {
+  traces[thesis_own()] = kept->trace;
 }
 
-/// One iteration of a program in which the host synchronizes: figure 4-1.
-__kernel void thesis_single(__global float* values, __global uint* traces, uint s) {
-  const uint elements = thesis_elements(), own = thesis_own();
-  float a = thesis_input(own, ~0u);
-  uint trace = 0;
-  if (s != 0) {
-    a = values[(s - 1) % 2 * elements + thesis_source(s - 1)];
-    trace = thesis_note(traces[own], a);
-  }
-  values[s % 2 * elements + own] = thesis_compute(a, thesis_input(own, s));
-  traces[own] = trace;
+/// Takes what another group has computed in an iteration. A plain access: whether it is seen in time is the boundary's
+/// business.
+static void thesis_take(uint iteration, step_kept* kept, STEP_PARAMETERS) {
+  kept->a = values[iteration % 2 * thesis_elements() + thesis_source(iteration, crosses)];
+  kept->trace = kept->trace * 31 + as_uint(kept->a);
+}
+#define STEP_FINISH(steps, kept) thesis_take(steps - 1, kept, STEP_ARGUMENTS)
+
+/// One iteration: figures 4-1 and 4-2.
+static void step_once(uint iteration, step_kept* kept, STEP_PARAMETERS) {
+  if (iteration != 0) thesis_take(iteration - 1, kept, STEP_ARGUMENTS);
+  const uint own = thesis_own();
+  values[iteration % 2 * thesis_elements() + own] = thesis_compute(kept->a, thesis_input(own, iteration));
 }

@@ -6,16 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "boundary/program.hpp"
 #include "workloads/device_side/device_side.hpp"
-#include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
-
-/// What one run took, in nanoseconds.
-struct thesis_times {
-  double host;    ///< host's clock: before the first command is enqueued, after the last has been waited for
-  double device;  ///< device's: start of the first command to end of the last, by event profiling
-};
 
 /// Device memory of a program, in bytes.
 struct thesis_memory {
@@ -32,7 +26,7 @@ class thesis_program {
   /// Computes on the host what a run of that many iterations must give; else its first run does.
   virtual void expect(uint32_t iterations) = 0;
   /// Runs that many iterations and compares the result, outside the times. Blocking.
-  virtual thesis_times run(uint32_t iterations) = 0;
+  virtual run_times run(uint32_t iterations) = 0;
   /// Of all runs so far.
   virtual verification verify() const = 0;
   virtual thesis_memory memory() const = 0;

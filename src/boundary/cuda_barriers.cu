@@ -1,0 +1,58 @@
+#include "boundary/cuda_barriers.hpp"
+
+#include <new>
+
+#include <gpusync/gpusync.cuh>
+
+#include "boundary/barrier_methods.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+template <class Algorithm>
+class barrier_of : public cuda_barrier {
+ public:
+  barrier_of(const cuda_device& device, uint32_t blocks, const barrier_tuning& tuning)
+      : storage_(device, blocks, tuning) {}
+
+  detail::handle_header& argument() override {
+    auto* const made = new (bytes_) handle(storage_.barrier());
+    return const_cast<detail::handle_header&>(made->header());
+  }
+
+ private:
+  using handle = basic_grid_barrier<Algorithm, cuda_grid>;
+  static_assert(std::is_trivially_destructible_v<handle>, "its place is used again");
+
+  cuda_barrier_storage<Algorithm> storage_;
+  alignas(handle) unsigned char bytes_[sizeof(handle)];
+};
+
+barrier_tuning tuning_for(const cuda_device& device, const std::optional<grid::counter_plan>& plan) {
+  barrier_tuning rules = barrier_tuning::shipped_for(device.name());
+  if (plan) {
+    rules.rules.count = 1;
+    rules.rules.rules[0] = {grid::counter_rules::any, grid::counter_rules::any, *plan};
+  }
+  return rules;
+}
+
+}  // namespace
+
+std::vector<step_method> cuda_barrier_methods() {
+  return barrier_methods<grid::cuda_algorithms>("grid barrier");
+}
+
+std::unique_ptr<cuda_barrier> make_cuda_barrier(const std::string& name, const cuda_device& device, uint32_t blocks,
+                                                const std::optional<grid::counter_plan>& plan) {
+  std::unique_ptr<cuda_barrier> made;
+  grid::cuda_algorithms::for_each([&](auto algorithm) {
+    if (name != grid::name_of<decltype(algorithm)>()) return;
+    made = std::make_unique<barrier_of<decltype(algorithm)>>(device, blocks, tuning_for(device, plan));
+  });
+  if (!made) throw invalid_argument("There is no grid barrier " + name + ".");
+  return made;
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,32 @@
+// Grid barriers of CUDA devices by name: what launches kernels that were compiled with them needs no nvcc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <gpusync/core/handle.hpp>
+
+#include "boundary/cuda_target.hpp"
+#include "boundary/program.hpp"
+
+namespace gpusync::tool {
+
+/// A method for each grid barrier of the library, in the registry's order.
+std::vector<step_method> cuda_barrier_methods();
+
+/// A barrier's storage, whatever its algorithm.
+class cuda_barrier {
+ public:
+  virtual ~cuda_barrier() = default;
+  /// The barrier that a kernel takes, by value, as its bytes; valid until the next call.
+  virtual detail::handle_header& argument() = 0;
+};
+
+/// Makes the storage of the barrier called `name` for `blocks` blocks, with placed counters as `plan` says if there is
+/// one. Throws invalid_argument if there is no such barrier, and what its storage throws.
+std::unique_ptr<cuda_barrier> make_cuda_barrier(const std::string& name, const cuda_device& device, uint32_t blocks,
+                                                const std::optional<grid::counter_plan>& plan);
+
+}  // namespace gpusync::tool

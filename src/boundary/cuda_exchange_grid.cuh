@@ -1,0 +1,29 @@
+// What computations in registers ask of a CUDA grid besides its shape: exchange between the threads of a warp and of a
+// block. Tests have the same for host threads (tests/support/exchanging_threads.hpp).
+#pragma once
+
+#include <gpusync/gpusync.cuh>
+
+#include "boundary/four_words.hpp"
+
+namespace gpusync::tool {
+
+struct cuda_exchange_grid : cuda_grid {
+  /// `value` of the thread before this one in the warp; the first thread gets its own. All threads of the warp call it.
+  __device__ __forceinline__ int32_t from_thread_before(int32_t value) const { return __shfl_up_sync(~0u, value, 1); }
+  /// `value` of the thread whose number in the warp differs in the bits of `mask`. All threads of the warp call it.
+  __device__ __forceinline__ uint32_t from_other_thread(uint32_t value, uint32_t mask) const {
+    return __shfl_xor_sync(~0u, value, mask);
+  }
+  __device__ __forceinline__ uint64_t from_other_thread(uint64_t value, uint32_t mask) const {
+    return __shfl_xor_sync(~0u, static_cast<unsigned long long>(value), mask);
+  }
+  /// Memory that the threads of the block share, the same in every call with this `Count`.
+  template <uint32_t Count>
+  __device__ __forceinline__ four_words* shared_by_block() const {
+    __shared__ four_words words[Count];
+    return words;
+  }
+};
+
+}  // namespace gpusync::tool

@@ -1,0 +1,43 @@
+// Kernels of CUDA devices, as those see them who launch them. Needs no nvcc; boundary/cuda_text.cuh makes them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpusync::tool {
+
+/// Kernels that differ in one template argument, by its name, e.g. that of a barrier.
+class kernel_table {
+ public:
+  template <class... Parameters>
+  void add(std::string name, void (*kernel)(Parameters...)) {
+    kernels_.emplace_back(std::move(name), reinterpret_cast<const void*>(kernel));
+  }
+  /// As the CUDA runtime takes it; null if there is none of that name.
+  const void* find(const std::string& name) const {
+    for (const auto& [known, kernel] : kernels_) {
+      if (name == known) return kernel;
+    }
+    return nullptr;
+  }
+  /// All names, in the order in which they were added.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const auto& each : kernels_) all.push_back(each.first);
+    return all;
+  }
+
+ private:
+  std::vector<std::pair<std::string, const void*>> kernels_;
+};
+
+/// What a computation's text was compiled to. All take the text first.
+struct cuda_kernels {
+  const void* alone;          ///< (text, steps): all steps, waiting for nothing between them
+  const void* single;         ///< (text, number): one step
+  const void* dependent;      ///< the same, for programmatic dependent launch: waits for the step before
+  kernel_table with_barrier;  ///< (text, steps, barrier): all steps, with the barrier of that name between them
+};
+
+}  // namespace gpusync::tool

@@ -1,0 +1,67 @@
+// Where the programs of a CUDA device run. Needs the CUDA runtime's headers, not nvcc.
+#pragma once
+
+#include <gpusync/core/cuda_device.hpp>
+#include <gpusync/launch/cuda_admission.hpp>
+
+namespace gpusync::tool {
+
+/// A device and a stream of its own. All programs of a workload share it: with a stream each, graphs' empty steps were
+/// a third slower on H200 (docs/measuring.md).
+class cuda_target {
+ public:
+  explicit cuda_target(int ordinal) : device_(ordinal) {
+    const cuda_device_scope scope(ordinal);
+    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  ~cuda_target() { (void)cudaStreamDestroy(stream_); }
+  cuda_target(const cuda_target&) = delete;
+  cuda_target& operator=(const cuda_target&) = delete;
+
+  const cuda_device& device() const { return device_; }
+  cudaStream_t stream() const { return stream_; }
+  /// Bytes of device memory that are free now; its own processes' and others' are not.
+  uint64_t free_memory() const {
+    const cuda_device_scope scope(device_.ordinal());
+    size_t free = 0, total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
+  }
+  /// Copies to the device, complete for all streams when it returns.
+  void upload(const cuda_buffer& to, const void* from, size_t bytes) const {
+    const cuda_device_scope scope(device_.ordinal());
+    check_cuda(cudaMemcpy(to.address(), from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    // This stream does not wait for the legacy stream, on which the copy may still be under way.
+    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  }
+  /// Copies to the host. Precondition: what writes it has ended.
+  void download(void* to, const cuda_buffer& from, size_t bytes) const {
+    const cuda_device_scope scope(device_.ordinal());
+    check_cuda(cudaMemcpy(to, from.address(), bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  }
+
+ private:
+  cuda_device device_;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// The most blocks of `kernel` that run at once in blocks and clusters of this shape. Throws invalid_argument for a
+/// shape that no launch can have.
+inline uint64_t co_resident_blocks(const cuda_device& device, const void* kernel, const launch_shape& shape) {
+  const cuda_device_scope scope(device.ordinal());
+  return detail::residency_of(device, kernel, shape).blocks();
+}
+
+/// Throws not_co_resident, invalid_argument or cuda_failure if `kernel` cannot run in this shape with all its blocks at
+/// once: said when a program is prepared, not when it is measured.
+inline void require_launchable(const cuda_device& device, const void* kernel, const launch_shape& shape) {
+  const cuda_device_scope scope(device.ordinal());
+  require_co_resident(detail::residency_of(device, kernel, shape), device.name(), shape,
+                      detail::needs_of(detail::attributes_of(kernel), shape));
+}
+template <class... Parameters>
+void require_launchable(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
+  require_launchable(device, reinterpret_cast<const void*>(kernel), shape);
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,88 @@
+// The kernels of a computation: its text (boundary/computation.hpp) under every way to pass from step to step that a
+// CUDA device has.
+#pragma once
+
+#include <type_traits>
+
+#include <gpusync/gpusync.cuh>
+#include <gpusync/grid/registry.hpp>
+
+#include "boundary/computation.hpp"
+#include "boundary/cuda_exchange_grid.cuh"
+#include "boundary/cuda_kernels.hpp"
+#include "measure/cuda_full_blocks.cuh"
+
+namespace gpusync::tool {
+
+/// In the place of a barrier, and none.
+struct waits_for_nothing {
+  __device__ void enter() const {}
+  __device__ void sync() const {}
+};
+
+/// All steps in one kernel.
+template <class Text, class Barrier>
+__global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_threads, Text::full_blocks>)
+    run_all_steps(Text text, uint32_t steps, Barrier barrier) {
+  barrier.enter();
+  const cuda_exchange_grid grid;
+  typename Text::kept kept = text.load(grid, 0);
+  all_steps(text, grid, steps, kept, [&barrier](uint32_t) {
+    barrier.sync();
+    return true;
+  });
+  text.save(grid, kept);
+}
+
+/// One step; the end of the kernel is the boundary. Dependent: with programmatic dependent launch, blocks are set up
+/// while the step before runs; what touches memory waits for its end.
+template <class Text, bool Dependent>
+__global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_threads, Text::full_blocks>)
+    run_one_step(Text text, uint32_t number) {
+#if __CUDA_ARCH__ >= 900
+  if constexpr (Dependent) {
+    cudaTriggerProgrammaticLaunchCompletion();
+    cudaGridDependencySynchronize();
+  }
+#endif
+  const cuda_exchange_grid grid;
+  typename Text::kept kept = text.load(grid, number);
+  text.step(grid, number, kept);
+  text.save(grid, kept);
+}
+
+/// Which barriers of a list something is compiled with.
+enum class barriers { all, that_order };
+
+/// A kernel for each barrier of a list, e.g. grid::cuda_algorithms: `kernel_with(Algorithm{})` returns it.
+template <class List, barriers Which, class KernelWith>
+kernel_table kernels_with_barriers(KernelWith&& kernel_with) {
+  kernel_table table;
+  List::for_each([&](auto algorithm) {
+    if constexpr (Which == barriers::all || orders_data(decltype(algorithm)::order)) {
+      table.add(grid::name_of<decltype(algorithm)>(), kernel_with(algorithm));
+    }
+  });
+  return table;
+}
+
+/// A grid barrier of CUDA devices.
+template <class Algorithm>
+using barrier_with = basic_grid_barrier<Algorithm, cuda_grid>;
+
+/// Compiles a computation with the barriers of a list.
+template <class Text, class List, barriers Which = barriers::all>
+cuda_kernels kernels_of() {
+  static_assert(std::is_trivially_copyable_v<Text>, "an argument of kernels");
+  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+  return {address(&run_all_steps<Text, waits_for_nothing>), address(&run_one_step<Text, false>),
+          address(&run_one_step<Text, true>), kernels_with_barriers<List, Which>([](auto algorithm) {
+            return &run_all_steps<Text, barrier_with<decltype(algorithm)>>;
+          })};
+}
+
+/// Barriers that computations in registers are compiled with: our default, our simplest, NVIDIA's.
+using few_barriers = grid::algorithm_list<grid::cooperative_groups, grid::lock_based<ordering::acquire_release>,
+                                          grid::placed_counters<ordering::acquire_release>>;
+
+}  // namespace gpusync::tool

@@ -1,0 +1,76 @@
+#include "boundary/program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include <gpusync/core/error.hpp>
+
+namespace gpusync::tool {
+
+namespace {
+
+using key = std::pair<std::string, device_kind>;
+
+std::map<key, register_workload::opener>& openers() {
+  static std::map<key, register_workload::opener> all;
+  return all;
+}
+
+}  // namespace
+
+checked_program::checked_program(std::shared_ptr<run_data> data, step_sequence steps)
+    : data_(std::move(data)), steps_(std::move(steps)), unit_(std::max(1u, steps_.count)) {}
+
+void checked_program::require_multiples_of(uint32_t steps) {
+  unit_ = std::lcm(unit_, uint64_t{steps});
+}
+
+double checked_program::run(uint64_t steps) {
+  if (steps == 0 || steps % unit_ != 0 || steps > UINT32_MAX || steps < steps_.least) {
+    throw invalid_argument(fmt::format("A run has a multiple of {} steps, from {} to {}, not {}.", unit_,
+                                       (std::max<uint64_t>(steps_.least, 1) + unit_ - 1) / unit_ * unit_,
+                                       UINT32_MAX / unit_ * unit_, steps));
+  }
+  const uint64_t runs = steps_.whole ? steps / unit_ : 1;
+  const auto each = static_cast<uint32_t>(steps_.whole ? steps_.count : steps);
+  double elapsed = 0;
+  for (uint64_t i = 0; i < runs; ++i) {
+    data_->reset();
+    elapsed += compute(each);
+    const check_result result = data_->check(each);
+    ++runs_;
+    all_.checked += result.checked;
+    all_.wrong += result.wrong;
+    found_ = data_->found();
+  }
+  return elapsed;
+}
+
+verification checked_program::verify() {
+  verification found;
+  found.performed = runs_ > 0;
+  if (!found.performed) return found;
+  const check_result last = data_->check_last();
+  found.checked = all_.checked + last.checked;
+  found.wrong = all_.wrong + last.wrong;
+  found.how = data_->how();
+  if (steps_.whole) found.how += fmt::format(", in each of {} runs", runs_);
+  return found;
+}
+
+register_workload::register_workload(std::string name, device_kind kind, opener open) {
+  openers()[{std::move(name), kind}] = std::move(open);
+}
+
+std::unique_ptr<workload> open_workload(const std::string& name, const device_description& device) {
+  const auto found = openers().find({name, device.kind});
+  if (found == openers().end()) {
+    throw error("The workload " + name + " does not run on " + std::string(to_string(device.kind)) + " devices.");
+  }
+  return found->second(device);
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,242 @@
+// Computations in steps, with something between the steps that lets blocks wait for each other: what experiments time.
+// C++17: CUDA sources include it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gpusync/grid/counter_plan.hpp>
+
+#include "devices/device.hpp"
+
+namespace gpusync::tool {
+
+/// What a step looks like.
+struct step_shape {
+  uint32_t blocks = 1;
+  uint32_t threads = 1;  ///< per block
+  bool stores = false;   ///< every step writes one word per thread, which another block reads and checks after it
+};
+
+/// A way to pass from one step to the next.
+struct step_method {
+  std::string name;                 ///< in results: "cg", "lock-based-acquire-release", "relaunch"
+  std::string title;                ///< in words: "stream relaunch"
+  std::vector<std::string> items;   ///< paper items that it reproduces
+  bool synchronizes = true;         ///< false for the work alone, the floor
+  bool ordered = true;              ///< false if what is read after it may be stale: its results prove nothing
+  bool needs_co_residency = false;  ///< all blocks must run at once
+  uint32_t cluster = 1;             ///< blocks per thread block cluster
+  /// For placed counters: the plan to follow instead of the device's tuned one.
+  std::optional<grid::counter_plan> plan = std::nullopt;
+};
+
+/// Names of methods that every device may have besides barriers.
+namespace method_names {
+inline constexpr const char *none = "no-barrier", *host_wait = "launch-wait", *relaunch = "relaunch",
+                            *cooperative = "cooperative-relaunch", *graph = "graph", *dependent_graph = "graph-pdl";
+}  // namespace method_names
+
+/// A method that computations from an input to a result do not list, and have nevertheless on CUDA and on host threads:
+/// one kernel that waits for nothing between its steps. Tests see with it that checks find what a barrier prevents.
+inline constexpr const char* no_barrier_method = method_names::none;
+
+/// What a check of the computed result found.
+struct verification {
+  bool performed = false;
+  uint64_t checked = 0;  ///< values compared
+  uint64_t wrong = 0;    ///< of which wrong
+  std::string how;       ///< in words
+};
+
+/// What a run has found besides being right or wrong, by name: a score, a position. Empty: there is none.
+using findings = std::vector<std::pair<std::string, std::optional<double>>>;
+
+/// What ends a long computation early because the user wants it to end. No failure: whoever throws it has nothing to
+/// report.
+struct run_interrupted : std::exception {
+  const char* what() const noexcept override { return "Interrupted."; }
+};
+
+/// Throws run_interrupted if `asked` is there and says yes.
+inline void end_if(const std::function<bool()>& asked) {
+  if (asked && asked()) throw run_interrupted();
+}
+
+/// Device memory of a program's barrier, in bytes.
+struct program_memory {
+  uint64_t algorithm = 0;  ///< its own words; 0 where there is no barrier
+  uint64_t barrier = 0;    ///< these, and what finds out about residency and time-outs
+  uint64_t allocated = 0;  ///< what the device says of the same
+};
+
+/// What one run took, in nanoseconds.
+struct run_times {
+  double host = 0;    ///< host's clock: before the first command is enqueued, after the last has been waited for
+  double device = 0;  ///< device's: start of the first command to end of the last
+};
+
+/// A prepared computation: memory allocated, kernels compiled.
+class program {
+ public:
+  virtual ~program() = default;
+  /// Runs `steps` steps, a multiple of steps_unit(), and returns the nanoseconds that they took on the device's own
+  /// timer, or on the host's where the method involves the host. Blocking. Every run is checked before it returns;
+  /// checking is not in the figure. Throws gpusync::error if the device fails.
+  virtual double run(uint64_t steps) = 0;
+  /// Steps come in multiples of this. Where every run computes the whole from a fresh copy of the input, the steps of
+  /// one such run.
+  virtual uint64_t steps_unit() const = 0;
+  /// What all runs so far have computed, compared with what they should have.
+  virtual verification verify() = 0;
+  /// What the last run has found.
+  virtual findings found() const { return {}; }
+  /// What the last run took on both clocks; 0 where that is not measured.
+  virtual run_times times() const { return {}; }
+  virtual program_memory memory() const { return {}; }
+  /// Lets runs end before they are done: those whose steps the host carries out ask `interrupted` now and then, from
+  /// any of their threads, and throw run_interrupted once it has said yes. Runs of a device's own are soon over.
+  virtual void end_when(std::function<bool()> interrupted) { (void)interrupted; }
+
+  /// The shortest run.
+  double run() { return run(steps_unit()); }
+};
+
+/// What a device's grids are made of, as far as the tuning of barriers asks for it.
+struct grid_facts {
+  uint32_t sms = 1;  ///< multiprocessors
+  uint32_t threads_per_sm = 1;
+  bool l2_partitions = false;  ///< an L2 cache of two partitions was found
+  double near_cycles = 0;      ///< an atomic's round trip to the own partition, if there are two
+  double far_cycles = 0;       ///< and to the other
+};
+
+/// A computation on one device.
+class workload {
+ public:
+  virtual ~workload() = default;
+  /// Every method that it has on this device, the floor, if there is one, first.
+  virtual std::vector<step_method> methods() const = 0;
+  /// A program for one method and shape; it must not outlive the workload. Throws gpusync::error when the device cannot
+  /// run it (the row is skipped with that sentence as its reason). Programs of one workload may share its memory: one
+  /// runs at a time.
+  virtual std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) = 0;
+  /// The most blocks of `threads` threads that run at once under all of these methods; UINT64_MAX if none of them needs
+  /// that.
+  virtual uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) = 0;
+  /// Under all methods that need it.
+  uint64_t max_co_resident(uint32_t threads) { return max_co_resident(methods(), threads); }
+  /// Values that an experiment sweeps when the user names none: of blocks and of threads per block.
+  virtual std::vector<uint32_t> default_blocks(bool quick) {
+    (void)quick;
+    return {};
+  }
+  virtual std::vector<uint32_t> default_threads(bool quick) {
+    (void)quick;
+    return {};
+  }
+  virtual grid_facts facts() { return {}; }
+  /// The clock of the device's multiprocessors in MHz, measured now; 0 if it cannot be.
+  virtual double clock_mhz() { return 0; }
+};
+
+/// A program whose runs are not made of steps, but are what is measured.
+class run_program : public program {
+ public:
+  double run(uint64_t runs) override {
+    double elapsed = 0;
+    for (uint64_t i = 0; i < runs; ++i) elapsed += run_once();
+    return elapsed;
+  }
+  using program::run;
+  uint64_t steps_unit() const override { return 1; }
+
+ protected:
+  virtual double run_once() = 0;
+};
+
+/// What came of comparing a run's result with what it should be.
+struct check_result {
+  uint64_t checked = 0;  ///< values compared
+  uint64_t wrong = 0;    ///< of which wrong
+};
+
+/// What the programs of one workload work on.
+class run_data {
+ public:
+  virtual ~run_data() = default;
+  /// Makes everything as it must be before the first step of a run. Complete when it returns.
+  virtual void reset() = 0;
+  /// Compares the result of the run since reset(), of `steps` steps. Precondition: the run has ended.
+  virtual check_result check(uint64_t steps) = 0;
+  /// Compares what the last run left, where check() looks at less than that. Asked when all runs are over.
+  virtual check_result check_last() { return {}; }
+  /// How that is done, in words.
+  virtual std::string how() const = 0;
+  /// What the run that was checked last has found.
+  virtual findings found() const { return {}; }
+};
+
+/// The steps of a computation, as far as whoever carries them out must know.
+struct step_sequence {
+  /// In the place of a step's number: it does nothing.
+  static constexpr uint32_t idle = UINT32_MAX;
+
+  uint32_t count = 1;  ///< whole: steps of a run; else runs are multiples of it
+  bool whole = false;  ///< every run computes the whole, from a fresh copy of the input
+  uint32_t least = 1;  ///< steps of a run, if it is not whole
+  /// What the s-th of a run's `steps` steps is told. Empty: s.
+  std::function<uint32_t(uint32_t s, uint32_t steps)> number = {};
+
+  /// A computation from its input to its result.
+  static step_sequence of_whole(uint32_t steps) { return {steps, true, 0, {}}; }
+
+  uint32_t number_of(uint32_t s, uint32_t steps) const { return number ? number(s, steps) : s; }
+};
+
+/// What all programs have in common, whatever device they run on.
+class checked_program : public program {
+ public:
+  checked_program(std::shared_ptr<run_data> data, step_sequence steps);
+
+  double run(uint64_t steps) override;
+  using program::run;
+  uint64_t steps_unit() const override { return unit_; }
+  verification verify() override;
+  findings found() const override { return found_; }
+  void end_when(std::function<bool()> interrupted) override { interrupted_ = std::move(interrupted); }
+
+ protected:
+  /// Carries out so many steps; returns their nanoseconds.
+  virtual double compute(uint32_t steps) = 0;
+  /// Steps come in multiples of this besides. To be called by constructors; not for a computation that is whole.
+  void require_multiples_of(uint32_t steps);
+  /// Whether the run is to end early.
+  bool is_interrupted() const { return interrupted_ && interrupted_(); }
+  const step_sequence& steps() const { return steps_; }
+
+ private:
+  const std::shared_ptr<run_data> data_;
+  const step_sequence steps_;
+  uint64_t unit_;
+  std::function<bool()> interrupted_;
+  uint64_t runs_ = 0;
+  check_result all_;
+  findings found_;
+};
+
+/// Opens workload `name` ("average") on a device. Throws gpusync::error if the device's kind does not have it.
+std::unique_ptr<workload> open_workload(const std::string& name, const device_description& device);
+
+/// Registers a workload for a kind of device; called during static initialization.
+struct register_workload {
+  using opener = std::function<std::unique_ptr<workload>(const device_description&)>;
+  register_workload(std::string name, device_kind kind, opener open);
+};
+
+}  // namespace gpusync::tool

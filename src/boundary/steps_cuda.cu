@@ -1,0 +1,268 @@
+#include "boundary/steps_cuda.hpp"
+
+#include <map>
+
+#include <gpusync/core/cuda_code.cuh>
+#include <gpusync/gpusync.cuh>
+
+#include "boundary/cuda_graph.hpp"
+#include "boundary/cuda_launch.hpp"
+#include "measure/host_timer.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+/// A step that does nothing, in the place of a kernel that carries one out.
+__global__ void idle_step() {}
+__global__ void idle_step_dependent() {
+#if __CUDA_ARCH__ >= 900
+  cudaTriggerProgrammaticLaunchCompletion();
+  cudaGridDependencySynchronize();
+#endif
+}
+
+const void* idle_kernel(bool dependent) {
+  return reinterpret_cast<const void*>(dependent ? &idle_step_dependent : &idle_step);
+}
+
+/// What the programs of one computation have in common.
+class steps_program : public cuda_program {
+ public:
+  steps_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation)
+      : cuda_program(where, shape, computation.data, computation.steps), computation_(std::move(computation)) {}
+
+ protected:
+  const cuda_kernels& kernels() const { return computation_.kernels; }
+  void* text() { return computation_.text.data(); }
+
+  /// Starts the step that is told `number`.
+  void start(uint32_t number, kernel_start how) {
+    const bool dependent = how == kernel_start::dependent;
+    if (number == step_sequence::idle)
+      return start_kernel(where_.stream(), shape_, how, idle_kernel(dependent), nullptr);
+    void* arguments[] = {text(), &number};
+    start_kernel(where_.stream(), shape_, how, dependent ? kernels().dependent : kernels().single, arguments);
+  }
+
+ private:
+  cuda_computation computation_;
+};
+
+/// A kernel for each step, started by the host, which may wait for each.
+class relaunch_program : public steps_program {
+ public:
+  relaunch_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, kernel_start how,
+                   bool waited_for)
+      : steps_program(where, shape, std::move(computation)), how_(how), waited_for_(waited_for) {
+    if (how == kernel_start::cooperative) require_launchable(where.device(), kernels().single, shape);
+  }
+
+ private:
+  bool by_host_clock() const override { return waited_for_; }
+
+  void carry_out(uint32_t count) override {
+    for (uint32_t s = 0; s < count; ++s) {
+      start(steps().number_of(s, count), how_);
+      if (waited_for_) check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    }
+  }
+
+  const kernel_start how_;
+  const bool waited_for_;
+};
+
+/// Steps as nodes of CUDA graphs, replayed.
+class graph_program : public steps_program {
+ public:
+  graph_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, kernel_start how)
+      : steps_program(where, shape, std::move(computation)), how_(how) {
+    if (!steps().whole) require_multiples_of(repeated_nodes);
+    if (steps().whole) arrange(steps().count);
+  }
+
+ private:
+  // A graph of all steps would do as well, but for the memory that instantiating it takes. Where runs are of any
+  // length, so many that a replay's own cost is under 1 % of its steps'.
+  static constexpr uint32_t most_nodes = 1u << 14, repeated_nodes = 256;
+
+  /// Graphs are made where a run first needs them, and kept: most replays are of the same steps.
+  void arrange(uint32_t count) override {
+    const auto each = static_cast<uint32_t>(steps().whole ? most_nodes : steps_unit());
+    replays_.clear();
+    for (uint32_t first = 0; first < count; first += each) {
+      std::vector<uint32_t> numbers;
+      for (uint32_t s = first; s < std::min(count, first + each); ++s) numbers.push_back(steps().number_of(s, count));
+      const auto made = graphs_.try_emplace(std::move(numbers));
+      const auto found = made.first;
+      if (made.second) {
+        const std::vector<uint32_t>& of_graph = found->first;
+        found->second = cuda_graph(where_.stream(), [&] {
+          for (const uint32_t number : of_graph) start(number, how_);
+        });
+      }
+      replays_.push_back(&found->second);
+    }
+  }
+
+  void carry_out(uint32_t) override {
+    for (const cuda_graph* graph : replays_) graph->replay(where_.stream());
+  }
+
+  const kernel_start how_;
+  std::map<std::vector<uint32_t>, cuda_graph> graphs_;  ///< by the numbers of their steps
+  std::vector<const cuda_graph*> replays_;
+};
+
+/// One kernel for all steps that waits for nothing between them.
+class alone_program : public steps_program {
+ public:
+  using steps_program::steps_program;
+
+ private:
+  void carry_out(uint32_t count) override {
+    void* arguments[] = {text(), &count, &nothing_};
+    start_kernel(where_.stream(), shape_, kernel_start::plain, kernels().alone, arguments);
+  }
+
+  unsigned char nothing_ = 0;  ///< in the place of a barrier
+};
+
+/// One kernel for all steps, with a grid barrier between them.
+class barrier_program : public steps_program {
+ public:
+  barrier_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, const void* kernel,
+                  std::unique_ptr<cuda_barrier> barrier)
+      : steps_program(where, shape, std::move(computation)), kernel_(kernel), barrier_(std::move(barrier)) {
+    require_launchable(where.device(), kernel, shape);
+  }
+
+ private:
+  void carry_out(uint32_t count) override { launch_with(where_, shape_, kernel_, {text(), &count}, barrier_.get()); }
+
+  const void* const kernel_;
+  const std::unique_ptr<cuda_barrier> barrier_;
+};
+
+/// The barrier of a method, as the registry calls it: methods for clusters stand for one barrier under several names.
+std::string barrier_of(const step_method& method) {
+  if (method.cluster == 1) return method.name;
+  return method.name.substr(0, method.name.size() - 1 - std::to_string(method.cluster).size());
+}
+
+}  // namespace
+
+cuda_words::cuda_words(const cuda_target& where, const std::vector<uint32_t>& first)
+    : where_(where), words_(where.device(), first.size() * sizeof(uint32_t)), count_(where.device(), sizeof(uint32_t)) {
+  where.upload(words_, first.data(), words_.bytes());
+}
+
+void cuda_words::clear_count() {
+  const cuda_device_scope scope(where_.device().ordinal());
+  check_cuda(cudaMemsetAsync(count_.address(), 0, count_.bytes(), where_.stream()), "cudaMemsetAsync");
+}
+
+uint32_t cuda_words::count() {
+  uint32_t found = 0;
+  where_.download(&found, count_, sizeof(found));
+  return found;
+}
+
+std::vector<uint32_t> cuda_words::words() {
+  std::vector<uint32_t> found(words_.bytes() / sizeof(uint32_t));
+  where_.download(found.data(), words_, words_.bytes());
+  return found;
+}
+
+cuda_program::cuda_program(const cuda_target& where, const launch_shape& shape, std::shared_ptr<run_data> data,
+                           step_sequence steps)
+    : checked_program(std::move(data), std::move(steps)), where_(where), shape_(shape) {}
+
+double cuda_program::compute(uint32_t steps) {
+  const cuda_device_scope scope(where_.device().ordinal());
+  arrange(steps);
+  if (by_host_clock()) {
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    const host_timer watch;
+    carry_out(steps);
+    return watch.nanoseconds();
+  }
+  timer_.start(where_.stream());
+  carry_out(steps);
+  return timer_.stop(where_.stream());
+}
+
+std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_kernels& kernels, bool floor) {
+  std::vector<step_method> all;
+  if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, false, true, false});
+  all.push_back({method_names::host_wait, "kernel launch and host wait for each step", {"F1"}, true, true, false});
+  all.push_back({method_names::relaunch, "stream relaunch", {"F1"}, true, true, false});
+  all.push_back({method_names::cooperative, "cooperative relaunch", {}, true, true, true});
+  all.push_back({method_names::graph, "CUDA graph of kernels", {}, true, true, false});
+  // Where the code for this device is older, its kernels do not wait for the step before.
+  if (code_for(device) >= 90) {
+    all.push_back({method_names::dependent_graph,
+                   "CUDA graph of kernels with programmatic dependent launch",
+                   {},
+                   true,
+                   true,
+                   false});
+  }
+  for (step_method& method : cuda_barrier_methods()) {
+    if (kernels.with_barrier.find(barrier_of(method)) != nullptr) all.push_back(std::move(method));
+  }
+  return all;
+}
+
+std::unique_ptr<program> prepare_on_cuda(const cuda_target& where, const step_method& method, const step_shape& shape,
+                                         cuda_computation computation) {
+  const cuda_device_scope scope(where.device().ordinal());
+  launch_shape launched{shape.blocks, shape.threads};
+  gpusync::detail::check_shape(where.device(), launched);
+  const auto started = [&](kernel_start how, bool waited_for) {
+    return std::make_unique<relaunch_program>(where, launched, std::move(computation), how, waited_for);
+  };
+  const auto in_graphs = [&](kernel_start how) {
+    return std::make_unique<graph_program>(where, launched, std::move(computation), how);
+  };
+  if (method.name == method_names::none) {
+    return std::make_unique<alone_program>(where, launched, std::move(computation));
+  }
+  if (method.name == method_names::host_wait) return started(kernel_start::plain, true);
+  if (method.name == method_names::relaunch) return started(kernel_start::plain, false);
+  if (method.name == method_names::cooperative) return started(kernel_start::cooperative, false);
+  if (method.name == method_names::graph) return in_graphs(kernel_start::plain);
+  if (method.name == method_names::dependent_graph) return in_graphs(kernel_start::dependent);
+  const std::string barrier = barrier_of(method);
+  const void* const kernel = computation.kernels.with_barrier.find(barrier);
+  if (kernel == nullptr) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
+  launched.cluster = method.cluster;
+  return std::make_unique<barrier_program>(where, launched, std::move(computation), kernel,
+                                           make_cuda_barrier(barrier, where.device(), shape.blocks, method.plan));
+}
+
+uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& kernels,
+                                 const std::vector<step_method>& methods, uint32_t threads) {
+  uint64_t least = UINT64_MAX;
+  for (const step_method& method : methods) {
+    const void* const kernel =
+        method.name == method_names::cooperative ? kernels.single : kernels.with_barrier.find(barrier_of(method));
+    if (kernel != nullptr) least = std::min(least, co_resident_blocks(device, kernel, {1, threads}));
+  }
+  return least;
+}
+
+void launch_with(const cuda_target& where, const launch_shape& shape, const void* kernel, std::vector<void*> arguments,
+                 cuda_barrier* barrier) {
+  const cuda_device_scope scope(where.device().ordinal());
+  gpusync::detail::handle_list handles;
+  if (barrier != nullptr) {
+    gpusync::detail::handle_header& handle = barrier->argument();
+    handles.add(handle);
+    arguments.push_back(&handle);
+  }
+  gpusync::detail::admit(where.device(), where.stream(), shape, kernel, handles);
+  start_kernel(where.stream(), shape, kernel_start::cooperative, kernel, arguments.data());
+}
+
+}  // namespace gpusync::tool

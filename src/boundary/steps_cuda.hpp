@@ -1,0 +1,88 @@
+// Computations in steps on CUDA devices, under every way to pass from step to step: the engine. Needs no nvcc.
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "boundary/cuda_barriers.hpp"
+#include "boundary/cuda_kernels.hpp"
+#include "boundary/cuda_target.hpp"
+#include "boundary/program.hpp"
+#include "boundary/word_memory.hpp"
+#include "measure/cuda_timer.cuh"
+
+namespace gpusync::tool {
+
+/// One computation on one device: its kernels, what they get first, and what that works on.
+struct cuda_computation {
+  template <class Text>
+  cuda_computation(cuda_kernels kernels_, const Text& text_, step_sequence steps_, std::shared_ptr<run_data> data_)
+      : kernels(std::move(kernels_)), text(sizeof(Text)), steps(std::move(steps_)), data(std::move(data_)) {
+    std::memcpy(text.data(), &text_, sizeof(Text));
+  }
+
+  cuda_kernels kernels;
+  std::vector<unsigned char> text;
+  step_sequence steps;
+  std::shared_ptr<run_data> data;
+};
+
+/// An array in device memory, made with these words, and a count on a line of its own.
+class cuda_words : public word_memory {
+ public:
+  cuda_words(const cuda_target& where, const std::vector<uint32_t>& first);
+
+  uint32_t* address() const { return static_cast<uint32_t*>(words_.address()); }
+  uint32_t* count_address() const { return static_cast<uint32_t*>(count_.address()); }
+
+  void clear_count() override;
+  uint32_t count() override;
+  std::vector<uint32_t> words() override;
+
+ private:
+  const cuda_target& where_;
+  const cuda_buffer words_, count_;
+};
+
+/// Memory, counting and timing; what differs between programs is how the steps of a run are carried out.
+class cuda_program : public checked_program {
+ public:
+  cuda_program(const cuda_target& where, const launch_shape& shape, std::shared_ptr<run_data> data,
+               step_sequence steps);
+
+ protected:
+  /// Makes ready what a run of so many steps needs; not in the figure.
+  virtual void arrange(uint32_t steps) { (void)steps; }
+  /// Queues so many steps on the stream, or carries them out.
+  virtual void carry_out(uint32_t steps) = 0;
+  /// Whether the host waits within carry_out(), so that its clock says what the steps take.
+  virtual bool by_host_clock() const { return false; }
+
+  const cuda_target& where_;
+  const launch_shape shape_;
+
+ private:
+  double compute(uint32_t steps) override;
+
+  cuda_timer timer_;
+};
+
+/// Every method that a computation has on a device which was compiled with the barriers of `kernels`; the floor, one
+/// kernel that waits for nothing, only if `floor`.
+std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_kernels& kernels, bool floor);
+
+/// The program of one of these methods, or of no_barrier_method; see workload::prepare().
+std::unique_ptr<program> prepare_on_cuda(const cuda_target& where, const step_method& method, const step_shape& shape,
+                                         cuda_computation computation);
+
+/// See workload::max_co_resident().
+uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& kernels,
+                                 const std::vector<step_method>& methods, uint32_t threads);
+
+/// Queues a kernel with all its blocks running at once, as gpusync::launch() does; the barrier, if there is one, is its
+/// last parameter. Throws what gpusync::launch() throws.
+void launch_with(const cuda_target& where, const launch_shape& shape, const void* kernel, std::vector<void*> arguments,
+                 cuda_barrier* barrier);
+
+}  // namespace gpusync::tool

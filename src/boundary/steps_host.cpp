@@ -1,0 +1,139 @@
+#include "boundary/steps_host.hpp"
+
+#include <atomic>
+
+#include "boundary/barrier_methods.hpp"
+#include "measure/host_timer.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+/// What the programs of one computation have in common.
+class steps_program : public host_program {
+ public:
+  steps_program(const step_shape& shape, host_computation computation)
+      : host_program(shape, std::move(computation.data), std::move(computation.steps)),
+        text_(std::move(computation.text)) {}
+
+ protected:
+  const host_text text_;
+};
+
+/// Threads that start for each step and end with it: the host's counterpart of a kernel launch and a wait.
+class launch_wait_program : public steps_program {
+ public:
+  using steps_program::steps_program;
+
+ private:
+  void carry_out(uint32_t count) override {
+    for (uint32_t s = 0; s < count && !is_interrupted(); ++s) {
+      const uint32_t number = steps().number_of(s, count);
+      launch(device_, shape_, [this, number] {
+        if (number != step_sequence::idle) text_.once(host_grid::current(), number);
+      });
+    }
+  }
+};
+
+/// Threads that stay, with a barrier of the library between steps.
+template <class Algorithm>
+class barrier_program : public steps_program {
+ public:
+  barrier_program(const step_shape& shape, host_computation computation)
+      : steps_program(shape, std::move(computation)), storage_(shape.blocks) {}
+
+ private:
+  void carry_out(uint32_t count) override {
+    // All threads must leave before the same step, or one waits for the others. Who is told to end says so some steps
+    // ahead: by then all know, whatever the barrier orders.
+    std::atomic<uint32_t> end{count};
+    launch(
+        device_, shape_,
+        [this, count, &end](basic_grid_barrier<Algorithm, host_grid> barrier) {
+          const host_grid grid = host_grid::current();
+          const bool asks = grid.block() == 0 && grid.thread() == 0;
+          text_.all(grid, count, [&](uint32_t s) {
+            if (asks && count - s > steps_ahead && is_interrupted() && end.load(std::memory_order_relaxed) == count) {
+              end.store(s + steps_ahead, std::memory_order_relaxed);
+            }
+            barrier.sync();
+            return s + 1 < end.load(std::memory_order_relaxed);
+          });
+        },
+        storage_.barrier());
+  }
+
+  static constexpr uint32_t steps_ahead = 64;
+
+  host_barrier_storage<Algorithm> storage_;
+};
+
+/// Threads that stay and wait for nothing.
+class alone_program : public steps_program {
+ public:
+  using steps_program::steps_program;
+
+ private:
+  void carry_out(uint32_t count) override {
+    launch(device_, shape_, [this, count] { text_.all(host_grid::current(), count, [](uint32_t) { return true; }); });
+  }
+};
+
+class same_for_all_shapes : public workload {
+ public:
+  explicit same_for_all_shapes(host_computation computation) : computation_(std::move(computation)) {}
+
+  std::vector<step_method> methods() const override { return methods_on_host(false); }
+  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
+    return prepare_on_host(method, shape, computation_);
+  }
+  uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {
+    return max_co_resident_on_host(threads);
+  }
+
+ private:
+  const host_computation computation_;
+};
+
+}  // namespace
+
+double host_program::compute(uint32_t steps) {
+  const host_timer timer;
+  carry_out(steps);
+  const double elapsed = timer.nanoseconds();
+  if (is_interrupted()) throw run_interrupted();  // some steps may be missing
+  return elapsed;
+}
+
+std::vector<step_method> methods_on_host(bool floor) {
+  std::vector<step_method> all;
+  if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, false, true, false});
+  all.push_back({method_names::host_wait, "threads started and joined for each step", {"F1"}, true, true, false});
+  for (step_method& method : barrier_methods<grid::portable_algorithms>("barrier")) all.push_back(std::move(method));
+  return all;
+}
+
+std::unique_ptr<program> prepare_on_host(const step_method& method, const step_shape& shape,
+                                         host_computation computation) {
+  require_co_resident(host_device{}, {shape.blocks, shape.threads});
+  if (method.name == method_names::none) return std::make_unique<alone_program>(shape, std::move(computation));
+  if (method.name == method_names::host_wait) {
+    return std::make_unique<launch_wait_program>(shape, std::move(computation));
+  }
+  auto made = with_algorithm<std::unique_ptr<program>, grid::portable_algorithms>(method, [&](auto algorithm) {
+    return std::make_unique<barrier_program<decltype(algorithm)>>(shape, std::move(computation));
+  });
+  if (!made) throw invalid_argument("There is no method " + method.name + " on the host.");
+  return made;
+}
+
+std::unique_ptr<workload> workload_on_host(host_computation computation) {
+  return std::make_unique<same_for_all_shapes>(std::move(computation));
+}
+
+uint64_t max_co_resident_on_host(uint32_t threads) {
+  return host_device{}.max_threads().threads / threads;
+}
+
+}  // namespace gpusync::tool

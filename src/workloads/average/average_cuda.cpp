@@ -1,0 +1,58 @@
+// Workload "average" on CUDA devices.
+#include "workloads/average/average_cuda.hpp"
+
+#include "boundary/steps_cuda.hpp"
+#include "measure/cuda_clock.cuh"
+#include "workloads/average/average_result.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+class cuda_average : public workload {
+ public:
+  explicit cuda_average(const device_description& description) : where_(description.index) {}
+
+  std::vector<step_method> methods() const override { return methods_on_cuda(where_.device(), kernels_, true); }
+
+  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
+    const auto memory = std::make_shared<cuda_words>(where_, first_averages(shape));
+    const average_text text{
+        {}, {reinterpret_cast<float*>(memory->address()), memory->count_address()}, shape.stores, method.synchronizes};
+    return prepare_on_cuda(
+        where_, method, shape,
+        {kernels_, text, average_steps(shape), std::make_shared<average_result>(shape, method.synchronizes, memory)});
+  }
+
+  uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {
+    return max_co_resident_on_cuda(where_.device(), kernels_, methods, threads);
+  }
+
+  std::vector<uint32_t> default_blocks(bool quick) override {
+    const auto sms = static_cast<uint32_t>(where_.device().sm_count());
+    if (quick) return {sms};
+    std::vector<uint32_t> blocks;
+    for (const uint32_t count : {1u, sms / 4, sms / 2, sms, 2 * sms, 8 * sms}) {
+      if (count > (blocks.empty() ? 0 : blocks.back())) blocks.push_back(count);
+    }
+    return blocks;
+  }
+  std::vector<uint32_t> default_threads(bool quick) override {
+    if (quick) return {256};
+    return {32, 256, 1024};
+  }
+  grid_facts facts() override { return facts_of(where_.device()); }
+  double clock_mhz() override { return measure_clock_mhz(where_.device()); }
+
+ private:
+  const cuda_target where_;
+  const cuda_kernels kernels_ = average_kernels();
+};
+
+const register_workload registered("average", device_kind::cuda, [](const device_description& device) {
+  return std::make_unique<cuda_average>(device);
+});
+
+}  // namespace
+
+}  // namespace gpusync::tool

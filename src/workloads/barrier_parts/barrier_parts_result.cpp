@@ -1,0 +1,67 @@
+#include "workloads/barrier_parts/barrier_parts_result.hpp"
+
+#include "boundary/barrier_methods.hpp"
+
+namespace gpusync::tool {
+
+std::vector<step_method> barrier_parts_methods() {
+  std::vector<step_method> all;
+  for (const part_name& each : part_names) {
+    step_method method;
+    method.name = each.name;
+    method.title = each.title;
+    if (*each.item != '\0') method.items.emplace_back(each.item);
+    method.synchronizes = each.part != barrier_part::none;
+    all.push_back(std::move(method));
+  }
+  for (step_method& method : barrier_methods<whole_barriers>("barrier")) {
+    if (method.name == "lock-based-none") method.items.emplace_back("F15");
+    if (method.name == "lock-based-fence") method.items.emplace_back("F16");
+    all.push_back(std::move(method));
+  }
+  return all;
+}
+
+const part_name* find_part(const std::string& method) {
+  for (const part_name& each : part_names) {
+    if (each.name == method) return &each;
+  }
+  return nullptr;
+}
+
+barrier_parts_result::barrier_parts_result(const step_shape& shape, const std::string& method,
+                                           std::shared_ptr<word_memory> memory, std::shared_ptr<word_memory> common)
+    : average_result({shape.blocks, shape.threads, false}, find_part(method) == nullptr, std::move(memory)),
+      blocks_(shape.blocks),
+      adds_(find_part(method) != nullptr && adds(find_part(method)->part)),
+      common_(std::move(common)) {}
+
+void barrier_parts_result::reset() {
+  average_result::reset();
+  common_->clear_count();
+}
+
+check_result barrier_parts_result::check(uint64_t steps) {
+  check_result result = average_result::check(steps);
+  const uint32_t word = common_->count();
+  if (!adds_) {
+    result.wrong += word != 0 ? 1 : 0;
+    return result;
+  }
+  result.checked += steps * blocks_;
+  const auto expected = static_cast<uint32_t>(steps * blocks_);  // the word wraps as well
+  result.wrong += expected > word ? expected - word : word - expected;
+  return result;
+}
+
+std::string barrier_parts_result::how() const {
+  std::string words = average_result::how();
+  if (adds_) words.append("; the sum of all additions compared with their number");
+  return words;
+}
+
+step_sequence barrier_parts_steps_of_a_run() {
+  return {average_period, false, 2 * average_checked, {}};
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,39 @@
+// What the host knows of workload "barrier-parts", whatever device runs it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "workloads/average/average_result.hpp"
+#include "workloads/barrier_parts/barrier_parts_list.hpp"
+
+namespace gpusync::tool {
+
+/// All variants, the work alone first.
+std::vector<step_method> barrier_parts_methods();
+
+/// The part that a method is; null for a whole barrier.
+const part_name* find_part(const std::string& method);
+
+/// What one variant's runs have been found to compute: the average's words, and the additions to the common word.
+class barrier_parts_result : public average_result {
+ public:
+  /// `common`: its count is the word that is added to.
+  barrier_parts_result(const step_shape& shape, const std::string& method, std::shared_ptr<word_memory> memory,
+                       std::shared_ptr<word_memory> common);
+
+  void reset() override;
+  check_result check(uint64_t steps) override;
+  std::string how() const override;
+
+ private:
+  const uint32_t blocks_;
+  const bool adds_;
+  const std::shared_ptr<word_memory> common_;
+};
+
+/// The steps of runs.
+step_sequence barrier_parts_steps_of_a_run();
+
+}  // namespace gpusync::tool

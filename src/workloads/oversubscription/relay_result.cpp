@@ -1,0 +1,49 @@
+#include "workloads/oversubscription/relay_result.hpp"
+
+#include <gpusync/core/error.hpp>
+
+namespace gpusync::tool {
+
+std::vector<uint32_t> first_relay(const step_shape& shape) {
+  const uint64_t all = uint64_t{shape.blocks} * shape.threads;
+  if (all == 0 || all > UINT32_MAX / 2) {
+    throw invalid_argument(std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
+                           " threads cannot be computed: 1 to " + std::to_string(UINT32_MAX / 2) + " threads can.");
+  }
+  std::vector<uint32_t> words(2 * all);
+  for (uint32_t i = 0; i < all; ++i) words[all + i] = relay_word(i, relay_period - 1);
+  return words;
+}
+
+check_result relay_result::check(uint64_t phases) {
+  phases_ += phases;
+  return {phases * elements_, memory_->count()};
+}
+
+check_result relay_result::check_last() {
+  const std::vector<uint32_t> words = memory_->words();
+  check_result result{elements_, 0};
+  const auto last = static_cast<uint32_t>((phases_ + relay_period - 1) % relay_period);
+  for (uint32_t i = 0; i < elements_; ++i) {
+    result.wrong += words[last % 2 * size_t{elements_} + i] != relay_word(i, last) ? 1 : 0;
+  }
+  return result;
+}
+
+std::string relay_result::how() const {
+  return "every thread's word of every timed phase, read by another virtual block in the next one, and all of the last";
+}
+
+step_sequence relay_steps(std::shared_ptr<const relay_result> result) {
+  return {2, false, 2, [result = std::move(result)](uint32_t s, uint32_t) { return result->next_phase() + s; }};
+}
+
+std::vector<step_method> relay_methods() {
+  const std::vector<std::string> items{"S5"};
+  return {{method_names::relaunch, "a grid of all blocks for each phase, queued in order", items},
+          {"phased-striding", "phased grid, each block its share of the virtual ones", items},
+          {"phased-claiming", "phased grid, virtual blocks claimed from a counter, one barrier", items},
+          {"phased-flag-claiming", "phased grid, virtual blocks claimed by flags, two barriers (Shen)", items}};
+}
+
+}  // namespace gpusync::tool
