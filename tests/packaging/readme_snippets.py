@@ -129,6 +129,36 @@ WRAPPERS = {
     "tuning": cuda(
         LIBRARY + "#include <fstream>\n",
         ("std::ifstream", host_function("const gpusync::cuda_device& gpu, unsigned blocks"))),
+
+    # docs/phased.md
+    "virtual_blocks": cuda(
+        "using gpusync::uint32_t;\n",
+        ("#include", ALONE),
+        ("gpusync::phased_grid_storage", host_function("const gpusync::cuda_device& gpu, cudaStream_t stream, float* a, "
+                                                       "float* b, int n, unsigned steps"))),
+    "state": cuda(
+        LIBRARY + "using gpusync::uint32_t;\n__device__ float step(float value, uint32_t) { return value; }\n",
+        ("__global__", ALONE),
+        ("gpusync::cuda_phased_state", host_function("const gpusync::cuda_device& gpu, unsigned virtual_blocks, "
+                                                     "unsigned threads"))),
+
+    # docs/rmw.md
+    "object": cuda(
+        "",
+        ("#include", ALONE),
+        ("gpusync::cuda_rmw_storage", host_function("const gpusync::cuda_device& gpu, const float* values"))),
+    "function": cuda(
+        "#include <gpusync/rmw/cuda.cuh>\nusing gpusync::uint64_t;\n",
+        ("struct extremes", ALONE),
+        ("gpusync::cuda_rmw_storage", host_function("const gpusync::cuda_device& gpu"))),
+    "lost_blocks": cuda(
+        "using namespace gpusync::literals;\n"
+        "struct plate {};\nstruct rows {};\n"
+        "__device__ rows share(plate, unsigned, unsigned) { return {}; }\n"
+        "__device__ void relax_rows(plate, int, rows) {}\n"
+        "__device__ void redo_lost_rows(gpusync::fault_tolerant_barrier<132>&, plate, int) {}\n",
+        ("#include <gpusync/gpusync.cuh>", ALONE),
+        ("gpusync::cuda_fault_tolerant_storage", host_function(f"{LAUNCH}, plate of, int steps"))),
 }
 
 
