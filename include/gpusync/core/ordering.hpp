@@ -9,7 +9,7 @@ namespace gpusync {
 /// The threads that an atomic operation or a fence is meant for. On host threads every scope means "all threads".
 enum class scope { block, device, system };
 
-/// C++'s memory orders, spelled for code that also compiles where <atomic> does not exist.
+/// C++'s memory orders, spelled for code that also compiles where `<atomic>` does not exist.
 enum class memory_order { relaxed, acquire, release, acq_rel, seq_cst };
 
 /// What a memory's fetch_add_both() has found.
