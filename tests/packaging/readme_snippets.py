@@ -94,6 +94,9 @@ WRAPPERS = {
     "chevrons": cuda(
         LIBRARY + SOLVE,
         ("gpusync::check_launch", host_function(f"{LAUNCH}, {STORAGE}, float* data, int steps"))),
+    "threads": Wrapper("host", "void work(float*, unsigned, int) {}\n", [
+        Part("#include", ALONE),
+        Part("gpusync::host_grid_barrier_storage", host_function("float* data, int steps"))]),
 
     # docs/grid-barriers.md
     "algorithm": cuda(
