@@ -45,7 +45,9 @@ def kernel(parameters, after=""):
     return f"__global__ void kernel({parameters}) {{\nPRINTED\n{after}}}"
 
 
-LAUNCH = "const gpusync::cuda_device& gpu, cudaStream_t stream, unsigned blocks, unsigned threads"
+STREAM = "const gpusync::cuda_device& gpu, cudaStream_t stream"
+SHAPE = "unsigned blocks, unsigned threads"
+LAUNCH = f"{STREAM}, {SHAPE}"
 STORAGE = "gpusync::grid_barrier_storage& storage"
 WORK = "__device__ void work(float*, int) {}\n"
 SOLVE = WORK + """
@@ -60,7 +62,7 @@ WRAPPERS = {
         "",
         ("#include", ALONE),
         ("gpusync::cuda_device gpu",
-         host_function("cudaStream_t stream, unsigned blocks, unsigned threads, float* a, float* b, int n, int steps"))),
+         host_function(f"cudaStream_t stream, {SHAPE}, float* a, float* b, int n, int steps"))),
     "split": cuda(
         LIBRARY + "__device__ void prefetch_next() {}\nvoid report(gpusync::uint32_t, gpusync::uint32_t) {}\n",
         ("auto token", kernel("gpusync::grid_barrier barrier")),
@@ -68,7 +70,7 @@ WRAPPERS = {
     "phased": cuda(
         LIBRARY,
         ("__global__", ALONE),
-        ("gpusync::phased_grid_storage", host_function("const gpusync::cuda_device& gpu, cudaStream_t stream, float* data"))),
+        ("gpusync::phased_grid_storage", host_function(f"{STREAM}, float* data"))),
     "survive": cuda(
         "#include <gpusync/rmw/cuda.cuh>\n#include <gpusync/rmw/fault_tolerant_cuda.cuh>\n"
         "using namespace gpusync::literals;\n__device__ void redo_lost_rows() {}\n",
@@ -79,12 +81,12 @@ WRAPPERS = {
     "before": cuda(
         WORK,
         ("#include", ALONE),
-        ("void* arguments", host_function("float* data, int steps, cudaStream_t stream, unsigned blocks, unsigned threads"))),
+        ("void* arguments", host_function(f"float* data, int steps, cudaStream_t stream, {SHAPE}"))),
     "port": cuda(
         WORK,
         ("#include", ALONE),
         ("gpusync::cuda_device gpu",
-         host_function("cudaStream_t stream, unsigned blocks, unsigned threads, float* data, int steps"))),
+         host_function(f"cudaStream_t stream, {SHAPE}, float* data, int steps"))),
     "lambda": cuda(
         LIBRARY + WORK,
         ("gpusync::launch", host_function(f"{LAUNCH}, {STORAGE}, float* data, int steps"))),
@@ -126,8 +128,8 @@ WRAPPERS = {
         ("if (barrier", kernel("gpusync::grid_barrier barrier")),
         ("for (auto late", host_function(STORAGE))),
     "clusters": cuda(
-        LIBRARY + "__global__ void kernel(gpusync::basic_grid_barrier<gpusync::grid::cluster_first, gpusync::cuda_grid> "
-        "barrier) { barrier.sync(); }\n",
+        LIBRARY + "using barrier_type = gpusync::basic_grid_barrier<gpusync::grid::cluster_first, gpusync::cuda_grid>;\n"
+        "__global__ void kernel(barrier_type barrier) { barrier.sync(); }\n",
         ("#include", host_function("const gpusync::cuda_device& gpu, cudaStream_t stream"))),
     "tuning": cuda(
         LIBRARY + "#include <fstream>\n",
@@ -137,8 +139,8 @@ WRAPPERS = {
     "virtual_blocks": cuda(
         "using gpusync::uint32_t;\n",
         ("#include", ALONE),
-        ("gpusync::phased_grid_storage", host_function("const gpusync::cuda_device& gpu, cudaStream_t stream, float* a, "
-                                                       "float* b, int n, unsigned steps"))),
+        ("gpusync::phased_grid_storage", host_function(f"{STREAM}, float* a, float* b, int n, "
+                                                       "unsigned steps"))),
     "state": cuda(
         LIBRARY + "using gpusync::uint32_t;\n__device__ float step(float value, uint32_t) { return value; }\n",
         ("__global__", ALONE),
@@ -221,8 +223,9 @@ def commands(options, language, source, folder):
     include = f"-I{options.include}"
     if language == "cuda":
         if options.nvcc:
-            yield [options.nvcc, "-std=c++17", "--extended-lambda", "-Werror=all-warnings", "-Wno-deprecated-gpu-targets",
-                   "-arch=compute_75", "-Xcompiler=-Wall", include, "-c", source, "-o", os.path.join(folder, "snippets.o")]
+            yield [options.nvcc, "-std=c++17", "--extended-lambda", "-Werror=all-warnings",
+                   "-Wno-deprecated-gpu-targets", "-arch=compute_75", "-Xcompiler=-Wall", include, "-c", source,
+                   "-o", os.path.join(folder, "snippets.o")]
     else:
         strict = ["-std=c++17", "-Wall", "-Wextra", "-Wnarrowing", "-Werror", "-fsyntax-only", include, source]
         yield [options.cxx, *strict]
@@ -241,7 +244,8 @@ def compiled(options, language, text):
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             taken += done.returncode == 0
             if done.returncode != 0:
-                refused.append(f"{os.path.basename(command[0])} refuses the {language} blocks:\n{done.stdout}{done.stderr}")
+                refused.append(f"{os.path.basename(command[0])} refuses the {language} blocks:\n"
+                               f"{done.stdout}{done.stderr}")
     return taken, refused
 
 
