@@ -128,7 +128,8 @@ WRAPPERS = {
         ("if (barrier", kernel("gpusync::grid_barrier barrier")),
         ("for (auto late", host_function(STORAGE))),
     "clusters": cuda(
-        LIBRARY + "using barrier_type = gpusync::basic_grid_barrier<gpusync::grid::cluster_first, gpusync::cuda_grid>;\n"
+        LIBRARY
+        + "using barrier_type = gpusync::basic_grid_barrier<gpusync::grid::cluster_first, gpusync::cuda_grid>;\n"
         "__global__ void kernel(barrier_type barrier) { barrier.sync(); }\n",
         ("#include", host_function("const gpusync::cuda_device& gpu, cudaStream_t stream"))),
     "tuning": cuda(
