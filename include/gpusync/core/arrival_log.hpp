@@ -43,7 +43,7 @@ struct arrival_log {
   uint32_t* claimed = nullptr;  ///< 0 until the first block that times out sets it: since then a phase is lost
   uint32_t* arrived = nullptr;  ///< by place: the stamp of the last arrival that was noted
   uint32_t* entered = nullptr;  ///< by place: the stamp of the first phase of the last launch that the block entered
-  timeout_report* report = nullptr;
+  timeout_report* report = nullptr;  ///< what the host reads
 
   /// Notes that the member at `place` has arrived in the phase stamped `stamp` (never 0).
   GPUSYNC_API_TEMPLATE

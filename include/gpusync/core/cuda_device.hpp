@@ -13,6 +13,7 @@ namespace gpusync {
 /// A call of the CUDA runtime that failed; code() is its cudaError_t.
 class cuda_failure : public runtime_failure {
  public:
+  /// `call` returned `code`.
   cuda_failure(const char* call, cudaError_t code)
       : runtime_failure(
             std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ").", code) {}
@@ -34,6 +35,7 @@ inline void check_cuda(cudaError_t code, const char* call) {
 /// Makes a device current for a scope.
 class cuda_device_scope {
  public:
+  /// Makes device `ordinal` current until the scope ends. Throws cuda_failure.
   explicit cuda_device_scope(int ordinal) {
     check_cuda(cudaGetDevice(&previous_), "cudaGetDevice");
     changed_ = previous_ != ordinal;
@@ -68,10 +70,13 @@ class cuda_device {
     check_cuda(cudaGetDeviceProperties(&properties_, ordinal), "cudaGetDeviceProperties");
   }
 
+  /// Its number, as the CUDA runtime counts.
   int ordinal() const { return ordinal_; }
+  /// As the CUDA runtime says it: "NVIDIA H200".
   std::string name() const { return properties_.name; }
   /// Streaming multiprocessors.
   int sm_count() const { return properties_.multiProcessorCount; }
+  /// All that the CUDA runtime says of it.
   const cudaDeviceProp& properties() const { return properties_; }
 
  private:
@@ -102,8 +107,11 @@ class cuda_buffer {
     return *this;
   }
 
+  /// On the device; null if it holds no memory.
   void* address() const { return address_; }
+  /// Its size.
   size_t bytes() const { return bytes_; }
+  /// The device's number.
   int ordinal() const { return ordinal_; }
 
  private:

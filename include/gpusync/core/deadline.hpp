@@ -6,7 +6,10 @@
 namespace gpusync {
 
 /// What became of a wait that could have been cut short.
-enum class [[nodiscard]] wait_status{completed, timed_out};
+enum class [[nodiscard]] wait_status{
+    completed,  ///< the phase is over
+    timed_out   ///< it was given up: leave the kernel
+};
 
 /// A time span in nanoseconds that device code can take. Built from any duration that looks like std::chrono's
 /// (std::chrono on the host, cuda::std::chrono in a kernel) or from the literals below; negative spans count as 0.
@@ -26,6 +29,7 @@ class timeout {
     return timeout(count > longest / unit ? longest : count * unit);
   }
 
+  /// The span in nanoseconds.
   GPUSYNC_HD constexpr uint64_t nanoseconds() const { return nanoseconds_; }
 
  private:
@@ -70,15 +74,19 @@ class timeout {
 };
 
 namespace literals {
+/// A span of so many nanoseconds.
 GPUSYNC_HD constexpr timeout operator""_ns(unsigned long long n) {
   return timeout(n);
 }
+/// A span of so many microseconds.
 GPUSYNC_HD constexpr timeout operator""_us(unsigned long long n) {
   return timeout::of(n, 1000);
 }
+/// A span of so many milliseconds.
 GPUSYNC_HD constexpr timeout operator""_ms(unsigned long long n) {
   return timeout::of(n, 1000000);
 }
+/// A span of so many seconds.
 GPUSYNC_HD constexpr timeout operator""_s(unsigned long long n) {
   return timeout::of(n, 1000000000);
 }
@@ -86,7 +94,8 @@ GPUSYNC_HD constexpr timeout operator""_s(unsigned long long n) {
 
 /// A wait that may take for ever: costs nothing, for nothing is asked of the clock.
 struct no_deadline {
-  static constexpr bool bounded = false;
+  static constexpr bool bounded = false;  ///< it never ends a wait
+  /// Never.
   GPUSYNC_HD constexpr bool passed(uint64_t) const { return false; }
 };
 
@@ -94,8 +103,9 @@ struct no_deadline {
 /// only once a few polls have failed: a wait that is soon over never reads the clock.
 class deadline {
  public:
-  static constexpr bool bounded = true;
+  static constexpr bool bounded = true;  ///< it may end a wait
 
+  /// For waits of up to `span`.
   GPUSYNC_HD constexpr explicit deadline(timeout span) : span_(span.nanoseconds()) {}
 
   /// Whether the span is over at `now`, in nanoseconds of one clock. The first call begins it.

@@ -28,6 +28,7 @@ class no_such_device : public error {
 /// A launch whose blocks cannot all run at once: a barrier across them would wait for ever, so it was not started.
 class not_co_resident : public error {
  public:
+  /// With the sentence, the blocks asked for and the most that run at once.
   not_co_resident(const std::string& what, uint64_t requested, uint64_t limit)
       : error(what), requested_(requested), limit_(limit) {}
 
@@ -56,6 +57,7 @@ class storage_in_use : public error {
 /// A call of a runtime (CUDA, OpenCL, the operating system) failed.
 class runtime_failure : public error {
  public:
+  /// With the sentence and the runtime's own error code.
   runtime_failure(const std::string& what, int code) : error(what), code_(code) {}
   /// The runtime's own error code.
   int code() const { return code_; }

@@ -13,7 +13,7 @@ namespace gpusync {
 /// Why a kernel was ended by this library. On a GPU the launch fails (and the CUDA context with it), and the host finds
 /// the reason in the storage: see misuse_in_words(). On host threads the launch throws.
 enum class misuse : uint32_t {
-  none,
+  none,                ///< nothing was wrong
   outsider,            ///< a block called a barrier that does not join it; detail: members
   lost_phase,          ///< a wait without a deadline, on a barrier of which a phase was given up
   unfinished_arrival,  ///< arrive() or sync() before the wait for the arrival before

@@ -7,10 +7,20 @@
 namespace gpusync {
 
 /// The threads that an atomic operation or a fence is meant for. On host threads every scope means "all threads".
-enum class scope { block, device, system };
+enum class scope {
+  block,   ///< of the same block
+  device,  ///< of the same device
+  system   ///< all, the host's and other devices' too
+};
 
-/// C++'s memory orders, spelled for code that also compiles where <atomic> does not exist.
-enum class memory_order { relaxed, acquire, release, acq_rel, seq_cst };
+/// C++'s memory orders, spelled for code that also compiles where `<atomic>` does not exist.
+enum class memory_order {
+  relaxed,  ///< orders nothing
+  acquire,  ///< of a load: what the release that it reads from has published is seen after it
+  release,  ///< of a store: publishes what stands before it
+  acq_rel,  ///< of a read-modify-write: both
+  seq_cst   ///< both, in one order of all such operations
+};
 
 /// What a memory's fetch_add_both() has found.
 struct two_words {

@@ -32,9 +32,11 @@ constexpr To size_from(From value) {
 /// A number of blocks that a function takes: any integer will do. Throws invalid_argument for a negative one.
 class block_count {
  public:
+  /// From any integer.
   template <class Number, class = std::enable_if_t<std::is_integral_v<Number>>>
   constexpr block_count(Number blocks)  // NOLINT(google-explicit-constructor): reads as a number
       : blocks_(detail::size_from<uint64_t>(blocks)) {}
+  /// The number.
   constexpr operator uint64_t() const { return blocks_; }  // NOLINT(google-explicit-constructor)
 
  private:

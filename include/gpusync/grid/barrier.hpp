@@ -93,9 +93,12 @@ class grid_source<Grid, false> {
 template <class Algorithm, class Grid, class Members = whole_grid>
 class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier<Algorithm, Grid, Members>> {
  public:
+  /// How its blocks wait for each other.
   using algorithm = Algorithm;
+  /// Which blocks it joins.
   using members = Members;
 
+  /// What a storage makes it from.
   using argument = detail::barrier_argument<Algorithm>;
 
   /// Proof of arrival in one phase; to be given to wait() or wait_for() once, by the same thread, before the block

@@ -21,6 +21,7 @@ struct counter_plan {
   }
 };
 
+/// Whether two plans are the same.
 GPUSYNC_HD constexpr bool operator==(const counter_plan& a, const counter_plan& b) {
   return a.sub_counters == b.sub_counters && a.copies == b.copies && a.partitions == b.partitions &&
          a.second_warp == b.second_warp && a.poll_backoff == b.poll_backoff;
@@ -28,20 +29,20 @@ GPUSYNC_HD constexpr bool operator==(const counter_plan& a, const counter_plan& 
 
 /// A plan and the grids that it is for: those with at most so many blocks per SM of at most so many threads.
 struct counter_rule {
-  static constexpr uint32_t unit = 4;
+  static constexpr uint32_t unit = 4;  ///< parts of a block per SM that `blocks_per_sm` counts in
 
   uint32_t blocks_per_sm;  ///< in quarters: 1 is a grid of a block on every fourth SM
-  uint32_t threads;
-  counter_plan plan;
+  uint32_t threads;        ///< per block, at most
+  counter_plan plan;       ///< for grids that fit
 };
 
 /// Rules in order: the first that fits is taken, the last fits every grid.
 struct counter_rules {
-  static constexpr uint32_t most = 16;
-  static constexpr uint32_t any = ~0u;
+  static constexpr uint32_t most = 16;  ///< rules
+  static constexpr uint32_t any = ~0u;  ///< no limit
 
-  uint32_t count = 0;
-  counter_rule rules[most] = {};
+  uint32_t count = 0;             ///< of rules
+  counter_rule rules[most] = {};  ///< the first `count` are used
 
   /// The plan for `members` blocks of `threads` threads on a device of `sm_count` multiprocessors. Precondition: at
   /// least one rule.

@@ -80,7 +80,7 @@ class proxy_barrier : public detail::passed_by_reference<proxy_barrier<Barrier, 
                 "cg and cluster-first are not written for any Grid: one warp cannot act for the block");
 
  public:
-  static constexpr uint32_t proxy_threads = 32;
+  static constexpr uint32_t proxy_threads = 32;  ///< the block's last warp
 
   /// `barrier`: not used yet in this launch, and not used beside this. `workers`: threads of the block that work, a
   /// multiple of 32, all of which arrive and wait.

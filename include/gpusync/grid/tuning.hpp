@@ -19,8 +19,8 @@ namespace gpusync {
 /// As text: `gpusync-tuning 1`, `device NAME`, then lines `rule BLOCKS_PER_SM THREADS SUB_COUNTERS COPIES SIDES
 /// SECOND_WARP FIRST_POLL`; the first, in steps of a quarter, and the second may be `any`; # starts a comment.
 struct barrier_tuning {
-  std::string device;
-  grid::counter_rules rules;
+  std::string device;         ///< the name of the device that it was measured on
+  grid::counter_rules rules;  ///< the first that fits a grid is taken
 
   /// For devices that nobody has tuned: safe everywhere, good on most.
   static barrier_tuning generic() {
@@ -114,6 +114,7 @@ struct barrier_tuning {
     }
   }
 
+  /// Writes it as text, which read() reads.
   void write(std::ostream& text) const {
     text << "gpusync-tuning 1\ndevice " << device
          << "\n# blocks_per_sm threads  sub_counters copies partitions second_warp poll_backoff\n";

@@ -25,6 +25,7 @@ namespace gpusync {
 /// all of them are scheduled independently, so any number that can be started is co-resident.
 class host_device {
  public:
+  /// Its name in results.
   std::string name() const { return "host"; }
 
   /// Threads that really run at once.
@@ -32,9 +33,10 @@ class host_device {
 
   /// The most threads that the system lets this process have, with its cause.
   struct thread_limit {
-    uint64_t threads;
-    std::string cause;
+    uint64_t threads;   ///< at most
+    std::string cause;  ///< what sets the limit: "ulimit -u"
   };
+  /// The limit of this process, now.
   thread_limit max_threads() const {
     thread_limit least{UINT64_MAX, "the system"};
     const auto consider = [&least](uint64_t threads, const char* cause) {

@@ -14,27 +14,28 @@ namespace gpusync {
 
 /// What one streaming multiprocessor has to give.
 struct sm_resources {
-  int threads;
-  int blocks;
-  int registers;
-  size_t shared_bytes;
+  int threads;                             ///< at most
+  int blocks;                              ///< at most
+  int registers;                           ///< of 32 bits
+  size_t shared_bytes;                     ///< of shared memory
   size_t reserved_shared_bytes_per_block;  ///< taken by the system for each block
 };
 
 /// What one block of a kernel takes.
 struct block_needs {
-  uint32_t threads;
-  int registers_per_thread;
-  size_t shared_bytes;  ///< static and dynamic
+  uint32_t threads;          ///< of the block
+  int registers_per_thread;  ///< as compiled
+  size_t shared_bytes;       ///< static and dynamic
 };
 
 /// How many blocks of a kernel can be resident, and why not more.
 struct residency {
-  int sm_count;
-  int blocks_per_sm;
+  int sm_count;                         ///< multiprocessors of the device
+  int blocks_per_sm;                    ///< that fit on one
   std::vector<std::string> limited_by;  ///< "threads per SM", "registers", "shared memory", "blocks per SM"
   uint64_t in_clusters = UINT64_MAX;    ///< for a launch in clusters: blocks in the clusters that run at once
 
+  /// The most blocks that run at once.
   uint64_t blocks() const {
     return std::min(in_clusters, static_cast<uint64_t>(sm_count) * static_cast<uint64_t>(blocks_per_sm));
   }

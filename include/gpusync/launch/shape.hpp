@@ -11,13 +11,18 @@ namespace gpusync {
 /// Extents of a grid or a block in up to three dimensions. A plain number of any integer type means one dimension;
 /// CUDA's dim3 will do too. Throws invalid_argument for sizes that are negative or above 2^32 - 1.
 struct extent {
-  uint32_t x = 1, y = 1, z = 1;
+  uint32_t x = 1;  ///< the first extent
+  uint32_t y = 1;  ///< the second
+  uint32_t z = 1;  ///< the third
 
+  /// One dimension.
   template <class X, class = std::enable_if_t<std::is_integral_v<X>>>
   constexpr extent(X x_)  // NOLINT(google-explicit-constructor): reads as a number
       : x(detail::size_from<uint32_t>(x_)) {}
+  /// Two dimensions.
   template <class X, class Y, class = std::enable_if_t<std::is_integral_v<X> && std::is_integral_v<Y>>>
   constexpr extent(X x_, Y y_) : x(detail::size_from<uint32_t>(x_)), y(detail::size_from<uint32_t>(y_)) {}
+  /// Three dimensions.
   template <class X, class Y, class Z,
             class = std::enable_if_t<std::is_integral_v<X> && std::is_integral_v<Y> && std::is_integral_v<Z>>>
   constexpr extent(X x_, Y y_, Z z_)
@@ -36,11 +41,12 @@ struct extent {
 
 /// The shape of a launch.
 struct launch_shape {
-  extent blocks;
+  extent blocks;            ///< of the grid
   extent threads;           ///< per block
   size_t shared_bytes = 0;  ///< dynamic shared memory per block
   uint32_t cluster = 1;     ///< blocks per thread block cluster along x (CUDA, sm_90 and later); divides blocks.x
 
+  /// Throws invalid_argument for sizes that are negative or too large.
   template <class Bytes = size_t, class Cluster = uint32_t>
   constexpr launch_shape(const extent& blocks_, const extent& threads_, Bytes shared = 0, Cluster cluster_ = 1)
       : blocks(blocks_),

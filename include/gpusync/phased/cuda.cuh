@@ -18,6 +18,7 @@ namespace gpusync {
 template <class Schedule, class Algorithm = grid::placed_counters<ordering::acquire_release>>
 class cuda_phased_storage {
  public:
+  /// What a kernel gets.
   using grid_type = basic_phased_grid<Schedule, Algorithm, cuda_grid>;
 
   /// Throws invalid_argument for no virtual blocks, cuda_failure if memory is short. See cuda_barrier_storage for what
@@ -37,6 +38,7 @@ class cuda_phased_storage {
     return {barrier_.barrier().given(), words(), words() + layout_.told, virtual_blocks};
   }
 
+  /// The most virtual blocks that it serves.
   uint32_t capacity() const { return virtual_blocks_; }
   /// The most resident blocks that it serves: as many as the device holds of the smallest blocks.
   uint32_t resident_capacity() const { return resident_; }
@@ -86,9 +88,12 @@ class cuda_phased_storage {
 template <class T>
 class cuda_phased_state {
  public:
+  /// `per_block` values for each virtual block. Throws cuda_failure if memory is short.
   cuda_phased_state(const cuda_device& device, uint32_t virtual_blocks, uint32_t per_block)
       : per_block_(per_block), values_(device, size_t{virtual_blocks} * per_block * sizeof(T)) {}
+  /// What a kernel takes as an argument.
   phased_state<T> view() const { return {static_cast<T*>(values_.address()), per_block_}; }
+  /// Bytes of memory.
   size_t bytes() const { return values_.bytes(); }
 
  private:

@@ -20,6 +20,7 @@ namespace gpusync {
 template <class Schedule, class Algorithm = grid::lock_based<ordering::acquire_release>, class Grid = host_grid>
 class host_phased_storage {
  public:
+  /// What a kernel gets.
   using grid_type = basic_phased_grid<Schedule, Algorithm, Grid>;
 
   /// For up to `resident` resident blocks; 0: as many as the host has cores. Throws invalid_argument for no virtual
@@ -37,6 +38,7 @@ class host_phased_storage {
     return {barrier_.barrier().given(), words(), words() + layout_.told, virtual_blocks};
   }
 
+  /// The most virtual blocks that it serves.
   uint32_t capacity() const { return virtual_blocks_; }
   /// The most resident blocks that it serves.
   uint32_t resident_capacity() const { return resident_; }
@@ -73,9 +75,12 @@ class host_phased_storage {
 template <class T>
 class host_phased_state {
  public:
+  /// `per_block` values for each virtual block.
   host_phased_state(uint32_t virtual_blocks, uint32_t per_block)
       : per_block_(per_block), values_(size_t{virtual_blocks} * per_block) {}
+  /// What a kernel takes as an argument.
   phased_state<T> view() { return {values_.data(), per_block_}; }
+  /// Bytes of memory.
   size_t bytes() const { return values_.size() * sizeof(T); }
 
  private:

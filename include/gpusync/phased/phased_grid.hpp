@@ -36,7 +36,9 @@ namespace gpusync {
 template <class Schedule, class Algorithm, class Grid>
 class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<Schedule, Algorithm, Grid>> {
  public:
+  /// Which resident block runs which virtual block.
   using schedule = Schedule;
+  /// Of the barrier between phases.
   using barrier_type = basic_grid_barrier<Algorithm, Grid>;
 
   /// Use launch_phased(), or the storage's grid().
@@ -88,6 +90,7 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
   GPUSYNC_HD void for_each_block(Body&& body) {
     (void)share([this] { return met(); }, body);
   }
+  /// Waits until all blocks have come to the end of the phase.
   GPUSYNC_API void end_phase() {
     (void)met();
     ++phase_;
@@ -99,6 +102,7 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
   GPUSYNC_HD wait_status for_each_block_for(timeout span, Body&& body) {
     return share([this, span] { return met(span); }, body) ? wait_status::completed : wait_status::timed_out;
   }
+  /// As end_phase(), but gives up after `span`; see run_for().
   GPUSYNC_API wait_status end_phase_for(timeout span) {
     if (!met(span)) return wait_status::timed_out;
     ++phase_;

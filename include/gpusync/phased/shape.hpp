@@ -7,7 +7,7 @@ namespace gpusync {
 
 /// The shape of a phased launch: a grid of any size, run by as many blocks as run at once.
 struct phased_shape {
-  uint32_t virtual_blocks;
+  uint32_t virtual_blocks;  ///< of the grid that is worked on
   extent threads;           ///< per block
   size_t shared_bytes = 0;  ///< dynamic shared memory per block (CUDA)
   uint32_t resident = 0;    ///< so many blocks run them, on GPUs if as many run at once, else fewer; 0: as many as do

@@ -15,10 +15,12 @@ namespace gpusync {
 template <class T>
 class phased_state {
  public:
+  /// Use the view() of cuda_phased_state or host_phased_state.
   GPUSYNC_HD phased_state(T* values, uint32_t per_block) : values_(values), per_block_(per_block) {}
 
   /// The values of a virtual block. One per thread: of(block)[thread].
   GPUSYNC_HD T* of(uint32_t virtual_block) const { return values_ + size_t{virtual_block} * per_block_; }
+  /// Values of each virtual block.
   GPUSYNC_HD uint32_t per_block() const { return per_block_; }
 
  private:

@@ -92,6 +92,7 @@ template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation
           class Machine = rmw::cuda_warp<rmw::space::global>>
 class cuda_rmw_storage {
  public:
+  /// What a kernel gets.
   using object_type = basic_rmw_object<State, N, Consensus, Operation, Machine>;
 
   /// Throws untested_device or invalid_argument as rmw::require_evidence() says, cuda_failure if memory is short.

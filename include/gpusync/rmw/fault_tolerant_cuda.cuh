@@ -62,6 +62,7 @@ using fault_tolerant_barrier = basic_fault_tolerant_barrier<N, cuda_grid, rmw::c
 template <uint32_t N>
 class cuda_fault_tolerant_storage {
  public:
+  /// What a kernel gets.
   using barrier_type = fault_tolerant_barrier<N>;
 
   /// Throws invalid_argument unless there are 1 to N blocks, cuda_failure if memory is short.
@@ -81,6 +82,7 @@ class cuda_fault_tolerant_storage {
   /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
   void hand_over() { control_->order.forget(); }
 
+  /// The blocks that it was made for.
   uint32_t blocks() const { return blocks_; }
   /// Bytes of device memory.
   size_t bytes() const { return words_.bytes(); }

@@ -44,6 +44,7 @@ using host_fault_tolerant_barrier = basic_fault_tolerant_barrier<N, Grid, Machin
 template <uint32_t N, class Machine = rmw::host_survivor, class Grid = host_grid>
 class host_fault_tolerant_storage {
  public:
+  /// What a kernel gets.
   using barrier_type = basic_fault_tolerant_barrier<N, Grid, Machine>;
 
   /// Throws invalid_argument unless there are 1 to N blocks.
@@ -59,7 +60,9 @@ class host_fault_tolerant_storage {
                         {detail::handle_header::magic, control_->number(), detail::handle_kind::survivors, 0, blocks_});
   }
 
+  /// The blocks that it was made for.
   uint32_t blocks() const { return blocks_; }
+  /// Bytes of memory.
   size_t bytes() const { return barrier_type::bytes(blocks_); }
 
  private:

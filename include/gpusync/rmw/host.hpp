@@ -134,8 +134,10 @@ template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation
           class Machine = rmw::host_machine>
 class host_rmw_storage {
  public:
+  /// What threads get.
   using object_type = basic_rmw_object<State, N, Consensus, Operation, Machine>;
 
+  /// With the state `first`.
   explicit host_rmw_storage(const State& first = State{}) : lines_(std::make_unique<line[]>(lines)) { reset(first); }
 
   /// The object to hand to threads.
@@ -148,6 +150,7 @@ class host_rmw_storage {
   /// A fresh object. Precondition: nobody uses it, nor a participant that joined before.
   void reset(const State& first = State{}) { object_type::start(memory(), first); }
 
+  /// Bytes of memory.
   size_t bytes() const { return object_type::bytes; }
 
  private:

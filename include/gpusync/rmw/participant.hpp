@@ -54,21 +54,33 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
     return answer;
   }
 
-  /// The named operations of CUDA, for objects whose Operation is rmw::named_operation.
+  // The named operations of CUDA, for objects whose Operation is rmw::named_operation; rmw::operation_kind defines
+  // them.
+
+  /// Adds `value`; the answer is the state before.
   GPUSYNC_API State add(State value) { return apply(Operation::make(rmw::operation_kind::add, value)); }
+  /// Subtracts `value`; the answer is the state before.
   GPUSYNC_API State subtract(State value) { return apply(Operation::make(rmw::operation_kind::subtract, value)); }
+  /// Puts `value` in the state's place; the answer is the state before.
   GPUSYNC_API State exchange(State value) { return apply(Operation::make(rmw::operation_kind::exchange, value)); }
+  /// Keeps the lesser of the state and `value`; the answer is the state before.
   GPUSYNC_API State minimum(State value) { return apply(Operation::make(rmw::operation_kind::minimum, value)); }
+  /// Keeps the greater of the state and `value`; the answer is the state before.
   GPUSYNC_API State maximum(State value) { return apply(Operation::make(rmw::operation_kind::maximum, value)); }
+  /// Adds 1, or goes to 0 from `limit` on; the answer is the state before.
   GPUSYNC_API State increment(State limit) { return apply(Operation::make(rmw::operation_kind::increment, limit)); }
+  /// Subtracts 1, or goes to `limit` from 0 and from above it; the answer is the state before.
   GPUSYNC_API State decrement(State limit) { return apply(Operation::make(rmw::operation_kind::decrement, limit)); }
+  /// Puts `desired` in the state's place if that has the bits of `expected`; the answer is the state before.
   GPUSYNC_API State compare_exchange(State expected, State desired) {
     return apply(Operation::make(rmw::operation_kind::compare_exchange, desired, expected));
   }
 
+  /// Its number in the object.
   GPUSYNC_API uint32_t number() const { return self_; }
   /// The last round that this participant knows of.
   GPUSYNC_API const typename Consensus::head& known() const { return head_; }
+  /// Where it runs.
   GPUSYNC_API const Machine& machine() const { return machine_; }
 
   /// Shows a machine's milestone() all that the participant's next steps depend on.
