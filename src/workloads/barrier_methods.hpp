@@ -5,6 +5,7 @@
 
 #include <gpusync/grid/registry.hpp>
 
+#include "workloads/paper_items.hpp"
 #include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
@@ -24,7 +25,7 @@ std::vector<step_method> barrier_methods(const std::string& kind) {
     step_method method;
     method.name = grid::name_of<barrier>();
     method.title = method.name + " " + kind;
-    if (*barrier::paper_item != '\0') method.items.emplace_back(barrier::paper_item);
+    method.items = paper_items_of(method.name);
     method.ordered = orders_data(barrier::order);
     method.needs_co_residency = true;
     if constexpr (is_for_clusters<barrier>::value) {

@@ -5,6 +5,8 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/registry.hpp>
 
+#include "workloads/rivals/literal_2010.hpp"
+
 namespace gpusync {
 namespace {
 
@@ -67,7 +69,7 @@ void instantiate_all(grid::algorithm_list<Algorithms...>) {
 /// Called by nobody.
 void every_combination() {
   instantiate_all(grid::cuda_algorithms{});
-  instantiate_all(grid::literal_algorithms{});
+  instantiate_all(rivals::literal_algorithms{});
 }
 
 }  // namespace gpusync

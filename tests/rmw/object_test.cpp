@@ -188,7 +188,7 @@ TEST(RmwObject, ANumberMayBeTakenOver) {
   take_part_in_turn<rmw::cas128<>>();
   take_part_in_turn<test::global_store>();
   take_part_in_turn<test::shared_store>();
-  take_part_in_turn<rmw::hardware>();
+  take_part_in_turn<rivals::hardware>();
 }
 
 TEST(RmwObject, BeginsWithTheStateThatItIsGiven) {

@@ -30,7 +30,6 @@ struct cluster_first {
   static constexpr bool whole_grid_only = true;
   static constexpr bool for_clusters = true;  ///< means something in launches in clusters only
   static constexpr const char* family = "cluster-first";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 
   /// The counter at the end of the phase in which the block arrived.

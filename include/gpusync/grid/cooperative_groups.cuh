@@ -23,7 +23,6 @@ struct cooperative_groups {
   static constexpr bool has_orderings = false;
   static constexpr bool whole_grid_only = true;
   static constexpr const char* family = "cg";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = 0x7fffffffu;
 
   using token = ::cooperative_groups::grid_group::arrival_token;

@@ -25,7 +25,6 @@ struct dissemination {
   static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "dissemination";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
 
   /// Phases that will have ended with the one in which the block arrived, modulo 2^32.

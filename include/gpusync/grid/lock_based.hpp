@@ -30,7 +30,6 @@ struct lock_based {
       false;  ///< other blocks' waits end whether or not this one calls wait()
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-based";
-  static constexpr const char* paper_item = Order == ordering::none ? "F2" : Order == ordering::fence ? "F4" : "";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 
   /// The counter at the end of the phase in which the block arrived. Meaningful in thread 0, the one that waits.

@@ -23,7 +23,6 @@ struct lock_free {
   static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-free";
-  static constexpr const char* paper_item = Order == ordering::none ? "F3" : Order == ordering::fence ? "F5" : "";
   static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
 
   /// Phases that will have ended with the one in which the block arrived, modulo 2^32.

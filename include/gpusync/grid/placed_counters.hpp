@@ -61,7 +61,6 @@ struct placed_counters {
   static constexpr bool has_orderings = true;
   static constexpr bool has_fused_form = true;
   static constexpr const char* family = "placed-counters";
-  static constexpr const char* paper_item = "";
   /// Half of what a word can count: while adds of one phase are still under way to a copy, those of the next may come.
   static constexpr uint32_t max_blocks = phase_word::max_blocks / 2;
 

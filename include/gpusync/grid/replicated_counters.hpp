@@ -32,7 +32,6 @@ struct replicated_counters {
                                         : Copies == 8  ? "replicated-8"
                                         : Copies == 16 ? "replicated-16"
                                                        : "replicated-32";
-  static constexpr const char* paper_item = "";
   /// Half of what a word can count: while adds of one phase are still under way to a copy, those of the next may come.
   static constexpr uint32_t max_blocks = phase_word::max_blocks / 2;
 

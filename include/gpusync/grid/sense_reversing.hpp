@@ -27,7 +27,6 @@ struct sense_reversing {
   static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "sense-reversing";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = 0x7fffffffu;
 
   /// Phases that will have ended with the one in which the block arrived, modulo 2^32.

@@ -31,7 +31,6 @@ struct tree {
   static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = Levels == 2 ? "tree-2" : "tree-3";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 
   /// The topmost counter at the end of the phase in which the block arrived.

@@ -31,7 +31,6 @@ struct cas {
   static constexpr bool tells_losers = true;    ///< who proposes learns whether its proposal was taken
   static constexpr bool stamps_skip = false;    ///< a round's stamp is that of the round before it and 1
   static constexpr const char* name = "cas";
-  static constexpr const char* paper_item = "H2";
 
   /// How often an announced call looks at a decided state at most, under sequential consistency: see
   /// basic_rmw_object::max_passes.

@@ -38,7 +38,6 @@ struct coalesced_store {
   static constexpr bool tells_losers = false;
   static constexpr bool stamps_skip = false;
   static constexpr const char* name = "coalesced-store";
-  static constexpr const char* paper_item = Where == space::global ? "H3" : "H5";
   using evidence = Evidence;
   using cell_type = Cell;
 

@@ -11,7 +11,6 @@
 #include <gpusync/rmw/cas128.hpp>
 #include <gpusync/rmw/coalesced_store.hpp>
 #include <gpusync/rmw/cuda_machine.cuh>
-#include <gpusync/rmw/hardware.hpp>
 #include <gpusync/rmw/object.hpp>
 
 namespace gpusync {

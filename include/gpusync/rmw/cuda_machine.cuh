@@ -1,7 +1,6 @@
 // A participant of a wait-free object on a GPU: a warp, or a thread.
 #pragma once
 
-#include <gpusync/rmw/hardware.hpp>
 #include <gpusync/rmw/machine.hpp>
 #include <gpusync/rmw/operations.hpp>
 
@@ -176,71 +175,6 @@ __device__ __forceinline__ uint64_t* in_registers(uint64_t* words, unsigned lane
   return reinterpret_cast<uint64_t*>(__shfl_xor_sync(lanes, bits, 0));
 }
 
-/// A named operation as CUDA's atomic function where there is one, and as a loop elsewhere. Relaxed, at device scope.
-/// (CUDA's float additions flush subnormal numbers in global memory.)
-template <class Machine, class Word, class T>
-__device__ __forceinline__ T cuda_atomically(const Machine& machine, Word* word, const named_operation<T>& operation) {
-  T* const at = reinterpret_cast<T*>(word);
-  const T operand = operation.operand;
-  switch (operation.kind) {
-    case operation_kind::add:
-    case operation_kind::subtract: {
-      const bool adds = operation.kind == operation_kind::add;
-      if constexpr (is_floating<T>::value) {
-        return atomicAdd(at, adds ? operand : -operand);
-      } else if constexpr (Machine::lanes == 1) {
-        using bits = typename word_of_bytes<sizeof(T)>::type;
-        const bits amount = adds ? static_cast<bits>(operand) : bits{0} - static_cast<bits>(operand);
-        return static_cast<T>(cuda_words<Machine::where>::add(word, amount));
-      } else if constexpr (sizeof(T) == 4) {
-        return static_cast<T>(atomicAdd(reinterpret_cast<unsigned*>(word),
-                                        adds ? static_cast<unsigned>(operand) : 0u - static_cast<unsigned>(operand)));
-      } else {
-        using bits = unsigned long long;
-        return static_cast<T>(atomicAdd(reinterpret_cast<bits*>(word),
-                                        adds ? static_cast<bits>(operand) : bits{0} - static_cast<bits>(operand)));
-      }
-    }
-    case operation_kind::minimum:
-    case operation_kind::maximum:
-      if constexpr (!is_floating<T>::value) {
-        const bool least = operation.kind == operation_kind::minimum;
-        if constexpr (sizeof(T) == 4) {
-          return least ? atomicMin(at, operand) : atomicMax(at, operand);
-        } else if constexpr (static_cast<T>(-1) < T{}) {
-          auto* const number = reinterpret_cast<long long*>(word);
-          return least ? atomicMin(number, operand) : atomicMax(number, operand);
-        } else {
-          auto* const number = reinterpret_cast<unsigned long long*>(word);
-          return least ? atomicMin(number, operand) : atomicMax(number, operand);
-        }
-      }
-      break;
-    case operation_kind::increment:
-    case operation_kind::decrement:
-      if constexpr (!is_floating<T>::value && sizeof(T) == 4 && static_cast<T>(-1) > T{}) {
-        return operation.kind == operation_kind::increment ? atomicInc(at, operand) : atomicDec(at, operand);
-      }
-      break;
-    case operation_kind::exchange:
-    case operation_kind::compare_exchange: {
-      T old;
-      Word wanted;
-      Word expected;
-      memcpy(&wanted, &operand, sizeof(T));
-      memcpy(&expected, &operation.expected, sizeof(T));
-      using bits = typename atomic_bits<sizeof(T)>::type;
-      auto* const number = reinterpret_cast<bits*>(word);
-      const bits before = operation.kind == operation_kind::exchange
-                              ? atomicExch(number, static_cast<bits>(wanted))
-                              : atomicCAS(number, static_cast<bits>(expected), static_cast<bits>(wanted));
-      memcpy(&old, &before, sizeof(T));
-      return old;
-    }
-  }
-  return apply_in_a_loop<T>(machine, word, operation);
-}
-
 }  // namespace detail
 
 /// One thread as a participant: what a program does that has other work for the rest of the warp, and for few
@@ -280,10 +214,6 @@ struct cuda_thread : single_lane {
   template <memory_order Order>
   __device__ __forceinline__ wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
     return access::template compare_exchange<Order>(address, expected, desired);
-  }
-  template <class Word, class T>
-  __device__ __forceinline__ T atomically(Word* word, const named_operation<T>& operation) const {
-    return detail::cuda_atomically(*this, word, operation);
   }
   __device__ __forceinline__ void fence() const { access::fence(); }
   __device__ __forceinline__ void refuse(uint32_t, uint32_t) const { __trap(); }
@@ -344,14 +274,13 @@ class cuda_warp {
   /// T: an unsigned integer of 32 or 64 bits.
   template <uint32_t Used, class T>
   __device__ __forceinline__ T sum_before(T amount, T& total) const {
-    using moved = typename detail::atomic_bits<sizeof(T)>::type;
     T sum = amount;
     GPUSYNC_UNROLLED
     for (uint32_t distance = 1; distance < Used; distance *= 2) {
-      const T other = static_cast<T>(__shfl_up_sync(all_lanes, static_cast<moved>(sum), distance));
+      const T other = from_before(sum, distance);
       if (lane_ >= distance) sum += other;
     }
-    total = static_cast<T>(__shfl_sync(all_lanes, static_cast<moved>(sum), Used - 1));
+    total = from_lane(sum, Used - 1);
     return sum - amount;
   }
 
@@ -361,7 +290,7 @@ class cuda_warp {
   }
   template <memory_order Order, class Word>
   __device__ __forceinline__ Word load_one(const Word* address) const {
-    return first_lanes(access::template load<Order>(address));
+    return from_lane(access::template load<Order>(address), 0);
   }
   template <memory_order Order>
   __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
@@ -372,35 +301,24 @@ class cuda_warp {
     meet_for<Order>();
     Word before{};
     if (lane_ == 0) before = access::template compare_exchange<Order>(address, expected, desired);
-    before = first_lanes(before);
+    before = from_lane(before, 0);
     meet_for<Order>();
     return before;
   }
   template <memory_order Order>
   __device__ __forceinline__ wide load_wide(const wide* address) const {
     const wide value = access::template load<Order>(address);
-    return {first_lanes(value.low), first_lanes(value.high)};
+    return {from_lane(value.low, 0), from_lane(value.high, 0)};
   }
   template <memory_order Order>
   __device__ __forceinline__ wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
     meet_for<Order>();
     wide before{};
     if (lane_ == 0) before = access::template compare_exchange<Order>(address, expected, desired);
-    before = {first_lanes(before.low), first_lanes(before.high)};
+    before = {from_lane(before.low, 0), from_lane(before.high, 0)};
     meet_for<Order>();
     return before;
   }
-  template <class Word, class T>
-  __device__ __forceinline__ T atomically(Word* word, const named_operation<T>& operation) const {
-    T old{};
-    if (lane_ == 0) old = detail::cuda_atomically(cuda_thread<Where>(), word, operation);
-    Word bits = 0;
-    memcpy(&bits, &old, sizeof(T));
-    bits = first_lanes(bits);
-    memcpy(&old, &bits, sizeof(T));
-    return old;
-  }
-
   /// One instruction, of `count` lanes: to one line of 128 bytes, or to words in different banks, it takes effect as
   /// one as far as that has been tested (rmw/litmus.hpp). The warp must be converged there.
   template <class AddressOf, class WordOf>
@@ -449,11 +367,17 @@ class cuda_warp {
   __device__ __forceinline__ void meet_for() const {
     if constexpr (Order != memory_order::relaxed) __syncwarp();
   }
-  __device__ __forceinline__ uint32_t first_lanes(uint32_t word) const {
-    return __shfl_sync(all_lanes, word, 0);
+  static __device__ __forceinline__ uint32_t from_lane(uint32_t word, int lane) {
+    return __shfl_sync(all_lanes, word, lane);
   }
-  __device__ __forceinline__ uint64_t first_lanes(uint64_t word) const {
-    return __shfl_sync(all_lanes, static_cast<unsigned long long>(word), 0);
+  static __device__ __forceinline__ uint64_t from_lane(uint64_t word, int lane) {
+    return __shfl_sync(all_lanes, static_cast<unsigned long long>(word), lane);
+  }
+  static __device__ __forceinline__ uint32_t from_before(uint32_t word, uint32_t distance) {
+    return __shfl_up_sync(all_lanes, word, distance);
+  }
+  static __device__ __forceinline__ uint64_t from_before(uint64_t word, uint32_t distance) {
+    return __shfl_up_sync(all_lanes, static_cast<unsigned long long>(word), distance);
   }
 
   uint32_t lane_;

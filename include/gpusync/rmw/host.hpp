@@ -9,7 +9,6 @@
 #include <gpusync/rmw/cas.hpp>
 #include <gpusync/rmw/cas128.hpp>
 #include <gpusync/rmw/coalesced_store.hpp>
-#include <gpusync/rmw/hardware.hpp>
 #include <gpusync/rmw/object.hpp>
 
 namespace gpusync {
@@ -76,24 +75,6 @@ struct host_machine : single_lane {
     return compare_exchange_wide<Order>(address, wide{0, 0}, wide{0, 0});
   }
 #endif
-
-  /// A named operation as the processor's own atomic one where it has it, and as a loop elsewhere.
-  template <class Word, class T>
-  T atomically(Word* word, const named_operation<T>& operation) const {
-    if constexpr (!detail::is_floating<T>::value) {
-      const Word operand = static_cast<Word>(operation.operand);
-      switch (operation.kind) {
-        case operation_kind::add: return static_cast<T>(__atomic_fetch_add(word, operand, __ATOMIC_RELAXED));
-        case operation_kind::subtract: return static_cast<T>(__atomic_fetch_sub(word, operand, __ATOMIC_RELAXED));
-        case operation_kind::exchange: return static_cast<T>(__atomic_exchange_n(word, operand, __ATOMIC_RELAXED));
-        case operation_kind::compare_exchange:
-          return static_cast<T>(
-              compare_exchange<memory_order::relaxed>(word, static_cast<Word>(operation.expected), operand));
-        default: break;
-      }
-    }
-    return detail::apply_in_a_loop<T>(*this, word, operation);
-  }
 
   void fence() const {
     host_memory::fence<scope::system>();

@@ -8,6 +8,7 @@
 #include "measure/host_timer.hpp"
 #include "workloads/average/average_result.hpp"
 #include "workloads/device_side/opencl_side.hpp"
+#include "workloads/paper_items.hpp"
 
 namespace gpusync::tool {
 
@@ -239,9 +240,8 @@ class opencl_average : public step_workload {
         {"relaunch", "NDRange for each step, queued in order", {"F1"}, true, true, false},
     };
     for (const opencl::barrier_method& each : opencl::barrier_methods()) {
-      std::vector<std::string> items;
-      if (*each.paper_item() != '\0') items.emplace_back(each.paper_item());
-      methods.push_back({each.name(), each.name() + " barrier", items, true, orders_data(each.order), true});
+      methods.push_back(
+          {each.name(), each.name() + " barrier", paper_items_of(each.name()), true, orders_data(each.order), true});
     }
     return methods;
   }

@@ -10,6 +10,7 @@
 
 #include "measure/host_timer.hpp"
 #include "workloads/device_side/cuda_side.cuh"
+#include "workloads/rivals/atomic_word.cuh"
 #include "workloads/rmw_calls/call_script.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
@@ -294,9 +295,9 @@ class calls_workload : public whole_workload {
   template <class Visit>
   static void for_each_policy(Visit&& visit) {
     using evidence = std::conditional_t<is_shared, rmw::litmus::nvidia_h200, rmw::litmus::nvidia_h200_apart>;
-    if constexpr (is_shared) visit(named_policy<rmw::hardware, true, true>{});
-    visit(named_policy<rmw::hardware>{});
-    visit(named_policy<rmw::cas_loop>{});
+    if constexpr (is_shared) visit(named_policy<rivals::hardware, true, true>{});
+    visit(named_policy<rivals::hardware>{});
+    visit(named_policy<rivals::cas_loop>{});
     visit(named_policy<rmw::cas<>>{});
     if constexpr (all_policies) {
       visit(named_policy<rmw::cas<rmw::publication::tagged, 16>, true>{});
@@ -315,7 +316,7 @@ class calls_workload : public whole_workload {
     using type = rmw::cuda_warp<At>;
   };
   template <bool Loops, rmw::space At>
-  struct machine_of<rmw::atomic_word<Loops>, At> {
+  struct machine_of<rivals::atomic_word<Loops>, At> {
     using type = rmw::cuda_thread<At>;
   };
   template <class Named>
@@ -329,7 +330,7 @@ class calls_workload : public whole_workload {
   std::unique_ptr<whole_program> make(uint32_t participants) {
     (void)rmw::require_evidence<typename Named::consensus>(where_.device());
     using rmw::operation_kind;
-    constexpr bool is_atomic = N == 5 && std::is_same<typename Named::consensus, rmw::hardware>::value;
+    constexpr bool is_atomic = N == 5 && std::is_same<typename Named::consensus, rivals::hardware>::value;
     if constexpr (is_atomic) {
       switch (setup_.kind) {
         case operation_kind::add: return make_of<Named, static_cast<int>(operation_kind::add)>(participants);

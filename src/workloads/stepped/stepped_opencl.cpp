@@ -5,6 +5,7 @@
 
 #include "embedded/stepped_cl.hpp"
 #include "measure/host_timer.hpp"
+#include "workloads/paper_items.hpp"
 
 namespace gpusync::tool {
 
@@ -150,9 +151,8 @@ class workload : public whole_workload {
         {"relaunch", "NDRange for each step, queued in order", {"F1"}, true, true, false},
     };
     for (const opencl::barrier_method& each : opencl::barrier_methods()) {
-      std::vector<std::string> items;
-      if (*each.paper_item() != '\0') items.emplace_back(each.paper_item());
-      all.push_back({each.name(), each.name() + " barrier", items, true, orders_data(each.order), true});
+      all.push_back(
+          {each.name(), each.name() + " barrier", paper_items_of(each.name()), true, orders_data(each.order), true});
     }
     return all;
   }

@@ -8,6 +8,7 @@
 #include "embedded/thesis_average_cl.hpp"
 #include "measure/host_timer.hpp"
 #include "workloads/device_side/opencl_side.hpp"
+#include "workloads/paper_items.hpp"
 #include "workloads/thesis_average/thesis_expectation.hpp"
 
 namespace gpusync::tool {
@@ -246,7 +247,7 @@ class opencl_thesis : public thesis_device {
                                  {launch_wait, "NDRange and clFinish for each iteration", {"S1"}, true, true, false}};
     for (const opencl::barrier_method& each : barriers_) {
       std::vector<std::string> items{"S2"};
-      if (*each.paper_item() != '\0') items.emplace_back(each.paper_item());
+      for (const std::string& item : paper_items_of(each.name())) items.push_back(item);
       all.push_back({each.name(), each.name() + " barrier", items, true, orders_data(each.order), true});
     }
     return all;

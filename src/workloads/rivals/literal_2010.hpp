@@ -4,8 +4,9 @@
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
+#include <gpusync/grid/registry.hpp>
 
-namespace gpusync::grid {
+namespace gpusync::rivals {
 
 /// Xiao and Feng's lock-based barrier, word for word (items F2, and F4 with the fence): thread 0 adds to one counter
 /// and polls it until it equals a goal that the caller counts, the number of blocks times the number of calls.
@@ -26,14 +27,12 @@ template <ordering Order>
 struct literal_lock_based {
   static_assert(Order != ordering::acquire_release, "2010 had no acquire and no release");
 
-  static constexpr bool literal = true;  ///< the text as published
-  static constexpr bool safe = false;    ///< may hang and orders no data, whatever `order` says
+  static constexpr bool safe = false;  ///< may hang and orders no data, whatever `order` says
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
   static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-based-2010";
-  static constexpr const char* paper_item = Order == ordering::none ? "F2" : "F4";
   static constexpr uint32_t max_blocks = 65535;
 
   struct token {
@@ -104,14 +103,12 @@ template <ordering Order>
 struct literal_lock_free {
   static_assert(Order != ordering::acquire_release, "2010 had no acquire and no release");
 
-  static constexpr bool literal = true;
   static constexpr bool safe = false;
   static constexpr ordering order = Order;
   static constexpr bool bounded = true;
   static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-free-2010";
-  static constexpr const char* paper_item = Order == ordering::none ? "F3" : "F5";
   static constexpr uint32_t max_blocks = 65535;
 
   using token = uint32_t;
@@ -185,4 +182,8 @@ struct literal_lock_free {
   GPUSYNC_HD static constexpr size_t released(uint32_t rank) { return arrived(rank) + line_words; }
 };
 
-}  // namespace gpusync::grid
+/// All of them. They may hang and order no data, so what walks the library's lists must not meet them.
+using literal_algorithms = grid::algorithm_list<literal_lock_based<ordering::none>, literal_lock_based<ordering::fence>,
+                                                literal_lock_free<ordering::none>, literal_lock_free<ordering::fence>>;
+
+}  // namespace gpusync::rivals
