@@ -68,7 +68,7 @@ exploration explore(shape form, const program& what) {
         if (what.dropping == program::never) {
           auto barrier = storage.barrier();
           run_phases<Algorithm, grid>(barrier, what, first, blocks);
-        } else if constexpr (orders_data(Algorithm::order) && gpusync::grid::is_safe<Algorithm>::value) {
+        } else if constexpr (orders_data(Algorithm::order) && Algorithm::safe) {
           // Without an order nobody may drop out, nor of the texts of 2010.
           auto barrier = storage.dropping_barrier();
           run_phases<Algorithm, grid>(barrier, what, first, blocks);

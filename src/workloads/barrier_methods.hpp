@@ -1,20 +1,12 @@
 // How the library's barriers become methods of workloads. C++17: CUDA sources include it.
 #pragma once
 
-#include <type_traits>
-
 #include <gpusync/grid/registry.hpp>
 
 #include "workloads/paper_items.hpp"
 #include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
-
-/// Whether an algorithm is made for launches in clusters.
-template <class Algorithm, class = void>
-struct is_for_clusters : std::false_type {};
-template <class Algorithm>
-struct is_for_clusters<Algorithm, std::enable_if_t<Algorithm::for_clusters>> : std::true_type {};
 
 /// A method for each algorithm of a list, named as in results.
 template <class List>
@@ -28,7 +20,7 @@ std::vector<step_method> barrier_methods(const std::string& kind) {
     method.items = paper_items_of(method.name);
     method.ordered = orders_data(barrier::order);
     method.needs_co_residency = true;
-    if constexpr (is_for_clusters<barrier>::value) {
+    if constexpr (barrier::for_clusters) {
       for (const uint32_t size : {2u, 4u}) {
         step_method clustered = method;
         clustered.name += "-" + std::to_string(size);

@@ -115,7 +115,7 @@ MUTANTS = [
            "standing_ != standing::fresh || phase_ != 0",
            "standing_ != standing::fresh"),
     Mutant("handle_shared_by_threads", "misuse", "a_handle_is_for_one_thread", "grid/barrier.hpp",
-           "if constexpr (detail::has_handle_per_thread<Grid>::value) standing_ = standing::original;",
+           "if constexpr (Grid::handle_per_thread) standing_ = standing::original;",
            ""),
     Mutant("storage_shared_by_launches", "barrier", "a_storage_serves_one_launch_at_a_time", "grid/host_storage.hpp",
            "if (running_.exchange(true)) {",

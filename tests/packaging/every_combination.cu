@@ -13,7 +13,7 @@ namespace {
 /// Whether blocks may leave an algorithm's barriers early: what basic_grid_barrier::arrive_and_drop() asks for.
 template <class Algorithm>
 constexpr bool can_be_left() {
-  if (grid::is_whole_grid_only<Algorithm>::value || !grid::is_safe<Algorithm>::value) return false;
+  if (Algorithm::whole_grid_only || !Algorithm::safe) return false;
   return Algorithm::order != ordering::none;
 }
 
@@ -46,7 +46,7 @@ __global__ void combination(basic_grid_barrier<Algorithm, cuda_grid, Members> ba
 template <class Algorithm, class Members>
 void instantiate_members() {
   (void)&combination<Algorithm, Members, cuda_grid>;
-  if constexpr (!grid::is_whole_grid_only<Algorithm>::value) {
+  if constexpr (!Algorithm::whole_grid_only) {
     (void)&combination<Algorithm, Members, cuda_warps_grid<>>;
     (void)&combination<Algorithm, Members, cuda_warps_grid<4>>;
   }
@@ -54,7 +54,7 @@ void instantiate_members() {
 template <class Algorithm>
 void instantiate_algorithm() {
   instantiate_members<Algorithm, whole_grid>();
-  if constexpr (!grid::is_whole_grid_only<Algorithm>::value) {
+  if constexpr (!Algorithm::whole_grid_only) {
     instantiate_members<Algorithm, block_range>();
   }
   if constexpr (can_be_left<Algorithm>()) instantiate_members<Algorithm, dropping_blocks>();

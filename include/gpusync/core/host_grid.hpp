@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include <gpusync/core/arrival_log.hpp>
+#include <gpusync/core/concepts.hpp>
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/host_memory.hpp>
 
@@ -131,5 +131,7 @@ class host_grid {
   explicit host_grid(host_detail::place* place) : place_(place) {}
   host_detail::place* place_;
 };
+
+static_assert(is_memory<host_memory> && is_grid<host_grid>, "see core/concepts.hpp");
 
 }  // namespace gpusync

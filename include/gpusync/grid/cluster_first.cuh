@@ -5,6 +5,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -22,13 +23,13 @@ namespace gpusync::grid {
 /// Limits: the hardware barrier has no deadline, so a wait cannot carry one, and it cannot name who is missing.
 /// Cost: one hop and one cluster barrier. Per cluster one add; per block polls of one word.
 /// Storage: one word on a line of its own; at most 65,535 clusters.
-struct cluster_first {
+struct cluster_first : algorithm_defaults {
   static constexpr ordering order = ordering::acquire_release;
   static constexpr bool bounded = false;
   static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = false;
   static constexpr bool whole_grid_only = true;
-  static constexpr bool for_clusters = true;  ///< means something in launches in clusters only
+  static constexpr bool for_clusters = true;
   static constexpr const char* family = "cluster-first";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 

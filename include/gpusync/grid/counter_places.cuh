@@ -14,7 +14,7 @@ namespace gpusync::grid {
 template <class Algorithm>
 class counter_placement {
  public:
-  using places_type = typename gpusync::detail::places_of<Algorithm>::type;
+  using places_type = typename Algorithm::places;
   counter_placement(const cuda_device&, const barrier_tuning&) {}
   void put(const std::vector<uint32_t>&, uint32_t*, uint32_t) {}
   places_type& places() { return places_; }

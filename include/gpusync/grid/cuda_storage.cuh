@@ -57,7 +57,7 @@ class cuda_barrier_storage {
 
   /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
   basic_grid_barrier<Algorithm, cuda_grid, block_range> barrier(block_range part) {
-    static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
+    static_assert(!Algorithm::whole_grid_only, "this algorithm joins nothing but whole grids");
     grid::require_capacity(part, capacity_);
     return handle(part);
   }
@@ -65,7 +65,7 @@ class cuda_barrier_storage {
   /// A barrier that blocks may leave early (arrive_and_drop). Launch it with gpusync::launch(), which makes all blocks
   /// members again.
   basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks> dropping_barrier() {
-    static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
+    static_assert(!Algorithm::whole_grid_only, "this algorithm joins nothing but whole grids");
     return handle(dropping_blocks(words() + layout_.roster, capacity_));
   }
 
@@ -101,7 +101,7 @@ class cuda_barrier_storage {
   /// The algorithm's words, for tests.
   uint32_t* state() { return words(); }
   /// Where and how the algorithm's words are used: what its barriers are given. Its members may be changed for tests.
-  typename detail::places_of<Algorithm>::type& places() { return counters_->places(); }
+  typename Algorithm::places& places() { return counters_->places(); }
   /// Bytes of device memory, placed lines not counted.
   size_t bytes() const { return words_.bytes(); }
   /// The lines of placed counters; nothing for other algorithms.

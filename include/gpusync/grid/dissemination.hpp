@@ -1,6 +1,7 @@
 // The dissemination grid barrier: in each round a block tells another that all it has heard of are here.
 #pragma once
 
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/arrival_flags.hpp>
 #include <gpusync/grid/members.hpp>
 
@@ -19,11 +20,9 @@ namespace gpusync::grid {
 ///   the phase.
 /// Storage: 64 bytes per block and a line; at most 65,535 blocks.
 template <ordering Order>
-struct dissemination {
+struct dissemination : algorithm_defaults {
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
   static constexpr bool wait_needed_by_others = true;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "dissemination";
   static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
 

@@ -31,7 +31,7 @@ class host_barrier_storage {
         report_(timeout_report::bytes(capacity_) / sizeof(uint32_t)),
         control_(std::make_unique<control>(capacity_, report_memory(), words() + layout_.roster)) {
     reset();
-    places_ = detail::places_of<Algorithm>::in(words());
+    places_ = Algorithm::places_in(words());
   }
 
   /// The barrier to hand to a kernel: all blocks of its grid.
@@ -39,14 +39,14 @@ class host_barrier_storage {
 
   /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
   basic_grid_barrier<Algorithm, Grid, block_range> barrier(block_range part) {
-    static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
+    static_assert(!Algorithm::whole_grid_only, "this algorithm joins nothing but whole grids");
     grid::require_capacity(part, capacity_);
     return handle(part);
   }
 
   /// A barrier that blocks may leave early (arrive_and_drop).
   basic_grid_barrier<Algorithm, Grid, dropping_blocks> dropping_barrier() {
-    static_assert(!grid::is_whole_grid_only<Algorithm>::value, "this algorithm joins nothing but whole grids");
+    static_assert(!Algorithm::whole_grid_only, "this algorithm joins nothing but whole grids");
     return handle(dropping_blocks(words() + layout_.roster, capacity_));
   }
 
@@ -70,7 +70,7 @@ class host_barrier_storage {
   /// The algorithm's words, for tests.
   uint32_t* state() { return words(); }
   /// What its barriers are given besides; its members may be changed for tests.
-  typename detail::places_of<Algorithm>::type& places() { return places_; }
+  typename Algorithm::places& places() { return places_; }
 
  private:
   struct alignas(128) line {
@@ -113,7 +113,7 @@ class host_barrier_storage {
   grid::layout layout_;
   std::unique_ptr<line[]> words_;
   std::vector<uint32_t> report_;
-  typename detail::places_of<Algorithm>::type places_;
+  typename Algorithm::places places_;
   std::unique_ptr<control> control_;
 };
 

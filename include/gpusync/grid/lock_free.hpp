@@ -1,6 +1,7 @@
 // The lock-free grid barrier: flags instead of a counter, and one block that collects them.
 #pragma once
 
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/arrival_flags.hpp>
 #include <gpusync/grid/members.hpp>
 
@@ -17,11 +18,9 @@ namespace gpusync::grid {
 ///   spread over its threads: with fewer threads than blocks each takes several, one after the other.
 /// Storage: two words per block and a line; at most 65,535 blocks.
 template <ordering Order>
-struct lock_free {
+struct lock_free : algorithm_defaults {
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
   static constexpr bool wait_needed_by_others = true;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-free";
   static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
 

@@ -12,30 +12,6 @@ struct membership {
   uint32_t count;  ///< of members
 };
 
-namespace grid {
-
-/// Whether an algorithm joins nothing but whole grids (its member whole_grid_only).
-template <class Algorithm, class = void>
-struct is_whole_grid_only {
-  static constexpr bool value = false;
-};
-template <class Algorithm>
-struct is_whole_grid_only<Algorithm, decltype(void(Algorithm::whole_grid_only))> {
-  static constexpr bool value = Algorithm::whole_grid_only;
-};
-
-/// Whether an algorithm keeps what barriers promise: all but those whose member `safe` is false.
-template <class Algorithm, class = void>
-struct is_safe {
-  static constexpr bool value = true;
-};
-template <class Algorithm>
-struct is_safe<Algorithm, decltype(void(Algorithm::safe))> {
-  static constexpr bool value = Algorithm::safe;
-};
-
-}  // namespace grid
-
 /// All blocks of the grid, from the launch's beginning to its end.
 struct whole_grid {
   static constexpr bool may_drop = false;

@@ -4,6 +4,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -23,13 +24,10 @@ namespace gpusync::grid {
 ///   is some sqrt(n) or cbrt(n) adds instead of n. All blocks poll one word, beside some sqrt(n) adds to it.
 /// Storage: a line of 128 bytes for each group and one for the top; at most 65,535 blocks.
 template <int Levels, ordering Order>
-struct tree {
+struct tree : algorithm_defaults {
   static_assert(Levels == 2 || Levels == 3, "a tree has two levels or three");
 
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
-  static constexpr bool wait_needed_by_others = false;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = Levels == 2 ? "tree-2" : "tree-3";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 

@@ -90,7 +90,7 @@ class barrier_program : public stress_program {
   using whole_barrier = basic_grid_barrier<Algorithm, cuda_grid>;
   using part_barrier = basic_grid_barrier<Algorithm, cuda_grid, block_range>;
   using dropping_barrier = basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks>;
-  static constexpr bool divisible = !grid::is_whole_grid_only<Algorithm>::value;
+  static constexpr bool divisible = !Algorithm::whole_grid_only;
 
   void start(stress_mode mode, const stress_task& task) {
     if constexpr (divisible) {

@@ -24,14 +24,11 @@ namespace gpusync::rivals {
 /// Preconditions, progress: as lock_based, and as above.
 /// Cost: as lock_based. Storage: one word.
 template <ordering Order>
-struct literal_lock_based {
+struct literal_lock_based : grid::algorithm_defaults {
   static_assert(Order != ordering::acquire_release, "2010 had no acquire and no release");
 
   static constexpr bool safe = false;  ///< may hang and orders no data, whatever `order` says
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
-  static constexpr bool wait_needed_by_others = false;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-based-2010";
   static constexpr uint32_t max_blocks = 65535;
 
@@ -100,14 +97,12 @@ struct literal_lock_based {
 ///   do not take turns.
 /// Cost: as lock_free, whose first block does not poll its own release, as this one does. Storage: two words per block.
 template <ordering Order>
-struct literal_lock_free {
+struct literal_lock_free : grid::algorithm_defaults {
   static_assert(Order != ordering::acquire_release, "2010 had no acquire and no release");
 
   static constexpr bool safe = false;
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
   static constexpr bool wait_needed_by_others = true;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-free-2010";
   static constexpr uint32_t max_blocks = 65535;
 

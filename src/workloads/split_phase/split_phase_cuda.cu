@@ -234,7 +234,7 @@ class cuda_split_workload : public step_workload {
         method.title = method.name + " with work between arrival and wait";
         method.needs_co_residency = true;
         all.push_back(method);
-        if (grid::is_whole_grid_only<algorithm_type>::value) return;
+        if (algorithm_type::whole_grid_only) return;
         method.name += proxy_suffix;
         method.title += ", served by a warp of its own";
         all.push_back(method);
@@ -256,7 +256,7 @@ class cuda_split_workload : public step_workload {
     return with_ordered_barrier<pointer>(method.name.substr(0, suffix), [&](auto algorithm) -> pointer {
       using algorithm_type = decltype(algorithm);
       if (!proxy) return std::make_unique<barrier_program<algorithm_type, false>>(where_, shape, links);
-      if constexpr (grid::is_whole_grid_only<algorithm_type>::value) {
+      if constexpr (algorithm_type::whole_grid_only) {
         throw invalid_argument("A warp alone cannot be the proxy at this barrier: its text is for whole blocks.");
       } else {
         return std::make_unique<barrier_program<algorithm_type, true>>(where_, shape, links);
