@@ -11,7 +11,7 @@
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/grid/line_survey.hpp>
 
-namespace gpusync::grid {
+namespace gpusync {
 
 namespace detail {
 
@@ -25,7 +25,7 @@ __global__ void survey_lines(uint32_t* memory, float* round_trips, uint32_t line
   if (grid.thread() != 0) return;
   for (uint32_t i = 0; i < lines; ++i) {
     const uint32_t line = (i + grid.block() * 37) % lines;  // not all SMs at one line
-    uint32_t* word = memory + size_t{line} * line_survey::line_words;
+    uint32_t* word = memory + size_t{line} * grid::line_survey::line_words;
     float best = 1e9f;
     for (int repeat = 0; repeat < repeats; ++repeat) {
       uint32_t value = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(word, 0u);
@@ -57,6 +57,8 @@ struct destroy_stream {
 };
 
 }  // namespace detail
+
+namespace grid {
 
 /// A piece of device memory, cut into lines that were surveyed when it was made: by timing atomics from every SM, which
 /// takes some 20 ms and should find the device idle. A wrong survey costs time later, never correctness.
@@ -222,4 +224,6 @@ class cuda_line_lease {
   std::vector<uint32_t> lines_;
 };
 
-}  // namespace gpusync::grid
+}  // namespace grid
+
+}  // namespace gpusync

@@ -1,171 +1,13 @@
 // A participant of a wait-free object on a GPU: a warp, or a thread.
 #pragma once
 
+#include <gpusync/core/cuda_memory.cuh>
 #include <gpusync/rmw/machine.hpp>
 #include <gpusync/rmw/operations.hpp>
 
 namespace gpusync::rmw {
 
 namespace detail {
-
-/// Atomic accesses to words of 32, 64 and 128 bits, each one PTX instruction, at the scope in which a memory is shared:
-/// a device's global memory by its grids, a block's shared memory by its threads.
-template <space Where>
-struct cuda_words;
-
-// 128 bits: PTX 8.3; compare-and-swap of them sm_90.
-#define GPUSYNC_CUDA_WORDS(WHERE, PLACE, SCOPE, ADDRESS, CONSTRAINT, CONVERT)                                     \
-  template <>                                                                                                     \
-  struct cuda_words<WHERE> {                                                                                      \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ uint64_t load(const uint64_t* address) {                                    \
-      uint64_t word;                                                                                              \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("ld.relaxed." SCOPE "." PLACE ".u64 %0, [%1];"                                               \
-                     : "=l"(word)                                                                                 \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("ld.acquire." SCOPE "." PLACE ".u64 %0, [%1];"                                               \
-                     : "=l"(word)                                                                                 \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-      return word;                                                                                                \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ uint32_t load(const uint32_t* address) {                                    \
-      uint32_t word;                                                                                              \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("ld.relaxed." SCOPE "." PLACE ".u32 %0, [%1];"                                               \
-                     : "=r"(word)                                                                                 \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("ld.acquire." SCOPE "." PLACE ".u32 %0, [%1];"                                               \
-                     : "=r"(word)                                                                                 \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-      return word;                                                                                                \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ void store(uint64_t* address, uint64_t word) {                              \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("st.relaxed." SCOPE "." PLACE ".u64 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "l"(word)     \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("st.release." SCOPE "." PLACE ".u64 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "l"(word)     \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ void store(uint32_t* address, uint32_t word) {                              \
-      static_assert(Order == memory_order::relaxed, "nothing releases words of 32 bits");                         \
-      asm volatile("st.relaxed." SCOPE "." PLACE ".u32 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "r"(word)       \
-                   : "memory");                                                                                   \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ uint64_t compare_exchange(uint64_t* address, uint64_t expected,             \
-                                                                uint64_t desired) {                               \
-      uint64_t before;                                                                                            \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("atom.relaxed." SCOPE "." PLACE ".cas.b64 %0, [%1], %2, %3;"                                 \
-                     : "=l"(before)                                                                               \
-                     : CONSTRAINT(CONVERT(address)), "l"(expected), "l"(desired)                                  \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("atom.acq_rel." SCOPE "." PLACE ".cas.b64 %0, [%1], %2, %3;"                                 \
-                     : "=l"(before)                                                                               \
-                     : CONSTRAINT(CONVERT(address)), "l"(expected), "l"(desired)                                  \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-      return before;                                                                                              \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ uint32_t compare_exchange(uint32_t* address, uint32_t expected,             \
-                                                                uint32_t desired) {                               \
-      static_assert(Order == memory_order::relaxed, "nothing hands on with words of 32 bits");                    \
-      uint32_t before;                                                                                            \
-      asm volatile("atom.relaxed." SCOPE "." PLACE ".cas.b32 %0, [%1], %2, %3;"                                   \
-                   : "=r"(before)                                                                                 \
-                   : CONSTRAINT(CONVERT(address)), "r"(expected), "r"(desired)                                    \
-                   : "memory");                                                                                   \
-      return before;                                                                                              \
-    }                                                                                                             \
-    static __device__ __forceinline__ uint32_t add(uint32_t* address, uint32_t amount) {                          \
-      uint32_t before;                                                                                            \
-      asm volatile("atom.relaxed." SCOPE "." PLACE ".add.u32 %0, [%1], %2;"                                       \
-                   : "=r"(before)                                                                                 \
-                   : CONSTRAINT(CONVERT(address)), "r"(amount)                                                    \
-                   : "memory");                                                                                   \
-      return before;                                                                                              \
-    }                                                                                                             \
-    static __device__ __forceinline__ uint64_t add(uint64_t* address, uint64_t amount) {                          \
-      uint64_t before;                                                                                            \
-      asm volatile("atom.relaxed." SCOPE "." PLACE ".add.u64 %0, [%1], %2;"                                       \
-                   : "=l"(before)                                                                                 \
-                   : CONSTRAINT(CONVERT(address)), "l"(amount)                                                    \
-                   : "memory");                                                                                   \
-      return before;                                                                                              \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ wide load(const wide* address) {                                            \
-      wide value;                                                                                                 \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("{ .reg .b128 all; ld.relaxed." SCOPE "." PLACE ".b128 all, [%2]; mov.b128 {%0, %1}, all; }" \
-                     : "=l"(value.low), "=l"(value.high)                                                          \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("{ .reg .b128 all; ld.acquire." SCOPE "." PLACE ".b128 all, [%2]; mov.b128 {%0, %1}, all; }" \
-                     : "=l"(value.low), "=l"(value.high)                                                          \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-      return value;                                                                                               \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ wide compare_exchange(wide* address, wide expected, wide desired) {         \
-      wide before;                                                                                                \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        GPUSYNC_CUDA_WIDE_CAS("relaxed", PLACE, SCOPE, CONSTRAINT, CONVERT);                                      \
-      } else {                                                                                                    \
-        GPUSYNC_CUDA_WIDE_CAS("acq_rel", PLACE, SCOPE, CONSTRAINT, CONVERT);                                      \
-      }                                                                                                           \
-      return before;                                                                                              \
-    }                                                                                                             \
-    static __device__ __forceinline__ void fence() { asm volatile("fence.sc." SCOPE ";" ::: "memory"); }          \
-                                                                                                                  \
-   private:                                                                                                       \
-    static __device__ __forceinline__ ADDRESS global_address(const void* address) {                               \
-      return static_cast<ADDRESS>(__cvta_generic_to_global(address));                                             \
-    }                                                                                                             \
-    static __device__ __forceinline__ ADDRESS shared_address(const void* address) {                               \
-      return static_cast<ADDRESS>(__cvta_generic_to_shared(address));                                             \
-    }                                                                                                             \
-  }
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define GPUSYNC_CUDA_WIDE_CAS(ORDER, PLACE, SCOPE, CONSTRAINT, CONVERT)                                            \
-  asm volatile("{ .reg .b128 from, to, was; mov.b128 from, {%3, %4}; mov.b128 to, {%5, %6}; atom." ORDER "." SCOPE \
-               "." PLACE ".cas.b128 was, [%2], from, to; mov.b128 {%0, %1}, was; }"                                \
-               : "=l"(before.low), "=l"(before.high)                                                               \
-               : CONSTRAINT(CONVERT(address)), "l"(expected.low), "l"(expected.high), "l"(desired.low),            \
-                 "l"(desired.high)                                                                                 \
-               : "memory")
-#else
-// Older GPUs have no such instruction. The host refuses rmw::cas128 for them (rmw::require_evidence), so this is for
-// programs that never asked.
-#define GPUSYNC_CUDA_WIDE_CAS(ORDER, PLACE, SCOPE, CONSTRAINT, CONVERT) \
-  before = expected;                                                    \
-  (void)address, (void)desired;                                         \
-  __trap()
-#endif
-
-GPUSYNC_CUDA_WORDS(space::global, "global", "gpu", size_t, "l", global_address);
-GPUSYNC_CUDA_WORDS(space::shared, "shared", "cta", uint32_t, "r", shared_address);
-#undef GPUSYNC_CUDA_WORDS
-#undef GPUSYNC_CUDA_WIDE_CAS
 
 /// The same pointer, which came from another lane as far as the compiler can tell. So it keeps it in registers, where
 /// it would read one that stands in a kernel's parameters anew, access after access; and for an atomic operation of a
@@ -175,15 +17,69 @@ __device__ __forceinline__ uint64_t* in_registers(uint64_t* words, unsigned lane
   return reinterpret_cast<uint64_t*>(__shfl_xor_sync(lanes, bits, 0));
 }
 
+/// Of objects in this memory.
+template <space Where>
+struct place_of : gpusync::detail::in_global_memory {};
+template <>
+struct place_of<space::shared> : gpusync::detail::in_shared_memory {};
+
 }  // namespace detail
+
+/// How threads reach the words of an object: the device's global memory as its grids share it, a block's shared memory
+/// as its threads do. Word: of 32, 64 or 128 bits. Orders and costs: see cuda_memory.
+template <space Where>
+struct cuda_words {
+  static constexpr scope shared_by = Where == space::global ? scope::device : scope::block;
+
+  template <memory_order Order, class Word>
+  static __device__ __forceinline__ Word load(const Word* address) {
+    return atomics::template load<Order, shared_by>(address);
+  }
+  template <memory_order Order, class Word>
+  static __device__ __forceinline__ void store(Word* address, Word word) {
+    atomics::template store<Order, shared_by>(address, word);
+  }
+  template <memory_order Order, class Word>
+  static __device__ __forceinline__ Word fetch_add(Word* address, Word amount) {
+    return atomics::template fetch_add<Order, shared_by>(address, amount);
+  }
+  template <memory_order Order, class Word>
+  static __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) {
+    return atomics::template compare_exchange<Order, shared_by>(address, expected, desired);
+  }
+  /// Sequentially consistent.
+  static __device__ __forceinline__ void fence() { gpusync::detail::sequential_fence<shared_by>(); }
+
+ private:
+  using atomics = gpusync::detail::cuda_atomics<detail::place_of<Where>>;
+};
+
+/// What threads and warps as participants have in common.
+template <space Where>
+struct cuda_participant {
+  using access = cuda_words<Where>;
+  static constexpr bool imitates_masked_store = false;
+  static constexpr space where = Where;
+
+  template <memory_order Order, class Word>
+  __device__ __forceinline__ Word load(const Word* address) const {
+    return access::template load<Order>(address);
+  }
+  template <memory_order Order>
+  __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
+    access::template store<Order>(address, word);
+  }
+  /// Of every lane, for each has stores to put before its loads.
+  __device__ __forceinline__ void fence() const { access::fence(); }
+  __device__ __forceinline__ void refuse(uint32_t, uint32_t) const { __trap(); }
+  __device__ __forceinline__ void rounds_exhausted(uint64_t) const { __trap(); }
+};
 
 /// One thread as a participant: what a program does that has other work for the rest of the warp, and for few
 /// participants. Not for rmw::coalesced_store. A thread keeps its part in registers only for the smallest objects.
 template <space Where>
-struct cuda_thread : single_lane {
-  using access = detail::cuda_words<Where>;
-  static constexpr bool imitates_masked_store = false;
-  static constexpr space where = Where;
+struct cuda_thread : single_lane, cuda_participant<Where> {
+  using access = cuda_words<Where>;
 
   __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {
     // The calling thread alone: who else of its warp is here, it need not know.
@@ -192,16 +88,8 @@ struct cuda_thread : single_lane {
     return detail::in_registers(words, own);
   }
   template <memory_order Order, class Word>
-  __device__ __forceinline__ Word load(const Word* address) const {
-    return access::template load<Order>(address);
-  }
-  template <memory_order Order, class Word>
   __device__ __forceinline__ Word load_one(const Word* address) const {
     return access::template load<Order>(address);
-  }
-  template <memory_order Order>
-  __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
-    access::template store<Order>(address, word);
   }
   template <memory_order Order, class Word>
   __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) const {
@@ -215,19 +103,14 @@ struct cuda_thread : single_lane {
   __device__ __forceinline__ wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
     return access::template compare_exchange<Order>(address, expected, desired);
   }
-  __device__ __forceinline__ void fence() const { access::fence(); }
-  __device__ __forceinline__ void refuse(uint32_t, uint32_t) const { __trap(); }
-  __device__ __forceinline__ void rounds_exhausted(uint64_t) const { __trap(); }
 };
 
 /// A whole warp as a participant; its 32 lanes call each function together, converged.
 template <space Where>
-class cuda_warp {
+class cuda_warp : public cuda_participant<Where> {
  public:
-  using access = detail::cuda_words<Where>;
+  using access = cuda_words<Where>;
   static constexpr uint32_t lanes = 32;
-  static constexpr bool imitates_masked_store = false;
-  static constexpr space where = Where;
 
   __device__ __forceinline__ cuda_warp() { asm("mov.u32 %0, %%laneid;" : "=r"(lane_)); }
 
@@ -285,16 +168,8 @@ class cuda_warp {
   }
 
   template <memory_order Order, class Word>
-  __device__ __forceinline__ Word load(const Word* address) const {
-    return access::template load<Order>(address);
-  }
-  template <memory_order Order, class Word>
   __device__ __forceinline__ Word load_one(const Word* address) const {
     return from_lane(access::template load<Order>(address), 0);
-  }
-  template <memory_order Order>
-  __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
-    access::template store<Order>(address, word);
   }
   template <memory_order Order, class Word>
   __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) const {
@@ -334,14 +209,6 @@ class cuda_warp {
   __device__ __forceinline__ Cell load_cell(const Cell* address) const {
     return access::template load<Order>(address);
   }
-  /// Of every lane, for each has stores to put before its loads.
-  __device__ __forceinline__ void fence() const {
-    access::fence();
-  }
-
-  __device__ __forceinline__ void refuse(uint32_t, uint32_t) const {
-    __trap();
-  }
   /// The grid and the multiprocessor.
   __device__ __forceinline__ uint64_t place() const {
     uint64_t grid;
@@ -351,9 +218,6 @@ class cuda_warp {
     return grid << 16 | (multiprocessor + 1);
   }
   __device__ __forceinline__ void refuse_place() const {
-    __trap();
-  }
-  __device__ __forceinline__ void rounds_exhausted(uint64_t) const {
     __trap();
   }
   template <class Participant>

@@ -12,17 +12,8 @@ enum class space {
   shared,  ///< the shared memory of a block, for its warps
 };
 
-/// 128 bits that are read and exchanged as one.
-struct alignas(16) wide {
-  uint64_t low;
-  uint64_t high;
-};
-GPUSYNC_HD constexpr bool operator==(const wide& one, const wide& other) {
-  return one.low == other.low && one.high == other.high;
-}
-GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
-  return !(one == other);
-}
+/// What load_wide() and compare_exchange_wide() take.
+using wide = wide_word;
 
 // A Machine is how one participant reaches memory and how its lanes, the threads that act together for it, reach each
 // other. All lanes call each function together. What the objects ask of it:

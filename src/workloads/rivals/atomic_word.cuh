@@ -28,7 +28,7 @@ struct single_operation<rmw::cuda_thread<Where>> {
           return atomicAdd(at, adds ? operand : -operand);
         } else {
           const Word amount = adds ? static_cast<Word>(operand) : Word{0} - static_cast<Word>(operand);
-          return static_cast<T>(machine_type::access::add(word, amount));
+          return static_cast<T>(machine_type::access::template fetch_add<memory_order::relaxed>(word, amount));
         }
       }
       case rmw::operation_kind::minimum:
