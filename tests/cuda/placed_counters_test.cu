@@ -48,7 +48,7 @@ TEST_F(CudaPlacedCounters, FindTwoSidesOnAnH200) {
   if (device().name().find("H200") == std::string::npos) GTEST_SKIP() << "this is not an H200";
   cuda_barrier_storage<default_algorithm> storage(device(), 1);
   ASSERT_TRUE(storage.counters().placed());
-  const grid::line_survey& survey = storage.counters().lease().stock().survey();
+  const grid::line_survey& survey = storage.counters().lease().survey().figures();
   EXPECT_EQ(survey.sms_on(0), 66u);
   EXPECT_EQ(survey.sms_on(1), 66u);
   EXPECT_GT(survey.far(), 1.4 * survey.near());

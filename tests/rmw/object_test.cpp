@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "support/rmw_crews.hpp"
+#include "workloads/rivals/atomic_word.hpp"
 
 namespace gpusync {
 namespace {

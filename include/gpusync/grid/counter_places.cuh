@@ -3,44 +3,40 @@
 
 #include <vector>
 
-#include <gpusync/grid/barrier.hpp>
-#include <gpusync/grid/cuda_lines.cuh>
+#include <gpusync/grid/barrier_storage.hpp>
+#include <gpusync/grid/l2_survey.cuh>
 #include <gpusync/grid/placed_counters.hpp>
 #include <gpusync/grid/tuning.hpp>
 
 namespace gpusync::grid {
 
-/// What a storage holds besides its words. Nothing, for most algorithms.
+/// What a storage of a CUDA device holds besides its words: nothing, for most algorithms.
 template <class Algorithm>
-class counter_placement {
- public:
-  using places_type = typename Algorithm::places;
+struct counter_placement : plain_placement<Algorithm> {
   counter_placement(const cuda_device&, const barrier_tuning&) {}
-  void put(const std::vector<uint32_t>&, uint32_t*, uint32_t) {}
-  places_type& places() { return places_; }
-  void fit(places_type&, uint32_t, uint32_t, bool) {}
-
- private:
-  places_type places_;
+  counter_placement(const cuda_device&, const barrier_tuning&, const l2_survey&) {}
 };
 
 /// Lines on both partitions and the rules to use them by.
 template <ordering Order>
 class counter_placement<placed_counters<Order>> {
  public:
-  /// Throws invalid_argument if the table is not valid.
+  /// Throws invalid_argument if the table is not valid. Makes a survey if there is none: see cuda_barrier_storage.
   counter_placement(const cuda_device& device, const barrier_tuning& tuning)
-      : sm_count_(static_cast<uint32_t>(device.sm_count())),
-        rules_((tuning.check(), tuning.rules)),
-        lease_(device, counter_places::most_lines) {}
+      : counter_placement(device, tuning, cuda_line_lease(device, counter_places::most_lines)) {}
+  /// With lines of this survey.
+  counter_placement(const cuda_device& device, const barrier_tuning& tuning, const l2_survey& survey)
+      : counter_placement(device, tuning, cuda_line_lease(device, counter_places::most_lines, survey)) {}
 
   /// Finds the places of a barrier with these words, and puts placed lines into the phase of `image`, the words when
-  /// they are fresh. Precondition: no kernel uses them.
+  /// they are fresh. Precondition: no kernel uses them, and no launch that does is queued. Blocks.
   void put(const std::vector<uint32_t>& image, uint32_t* words, uint32_t capacity) {
     places_ = placed_counters<Order>::places_in(words);
     if (!lease_.empty()) {
       const std::vector<uint32_t> line(image.begin(), image.begin() + line_survey::line_words);
-      places_.lines = lease_.stock().line(0);
+      const l2_survey& survey = lease_.survey();
+      const cuda_device_scope scope(survey.ordinal());
+      places_.lines = survey.line(0);
       for (uint32_t partition = 0; partition < 2; ++partition) {
         for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
           places_.put_line(partition, i, lease_.number(partition, i));
@@ -49,7 +45,7 @@ class counter_placement<placed_counters<Order>> {
                      "cudaMemcpy");
         }
       }
-      const std::vector<unsigned char>& partitions = lease_.stock().survey().partitions();
+      const std::vector<unsigned char>& partitions = survey.figures().partitions();
       for (uint32_t i = 0; i < counter_places::most_sms; ++i) {
         places_.put_partition(i, i < partitions.size() ? partitions[i] & 1u : 0u);
       }
@@ -80,6 +76,11 @@ class counter_placement<placed_counters<Order>> {
 
  private:
   static constexpr uint32_t usual_threads = 256;
+
+  counter_placement(const cuda_device& device, const barrier_tuning& tuning, cuda_line_lease&& lease)
+      : sm_count_(static_cast<uint32_t>(device.sm_count())),
+        rules_((tuning.check(), tuning.rules)),
+        lease_(std::move(lease)) {}
 
   uint32_t sm_count_ = 1;
   counter_rules rules_;

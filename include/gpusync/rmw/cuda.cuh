@@ -2,16 +2,15 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include <gpusync/core/cuda_backend.hpp>
 #include <gpusync/core/cuda_code.cuh>
-#include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/handle.hpp>
 #include <gpusync/rmw/cas.hpp>
 #include <gpusync/rmw/cas128.hpp>
 #include <gpusync/rmw/coalesced_store.hpp>
 #include <gpusync/rmw/cuda_machine.cuh>
-#include <gpusync/rmw/object.hpp>
+#include <gpusync/rmw/object_storage.hpp>
 
 namespace gpusync {
 
@@ -89,43 +88,12 @@ evidence_permit<Consensus> require_evidence(const cuda_device& device) {
 /// reset, whoever has stopped in the middle of what.
 template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
           class Machine = rmw::cuda_warp<rmw::space::global>>
-class cuda_rmw_storage {
+class cuda_rmw_storage
+    : public detail::object_storage<basic_rmw_object<State, N, Consensus, Operation, Machine>, detail::cuda_backend> {
  public:
-  using object_type = basic_rmw_object<State, N, Consensus, Operation, Machine>;
-
   /// Throws untested_device or invalid_argument as rmw::require_evidence() says, cuda_failure if memory is short.
-  explicit cuda_rmw_storage(const cuda_device& device, const State& first = State{}) {
-    rmw::require_evidence<Consensus>(device);
-    words_ = cuda_buffer(device, object_type::bytes);
-    reset(first);
-  }
-
-  /// The object to hand to a kernel.
-  object_type object() const { return object_type(static_cast<uint64_t*>(words_.address())); }
-
-  /// The state. Waits for the device. Precondition: no kernel uses the object.
-  State state() const {
-    const cuda_device_scope scope(words_.ordinal());
-    std::vector<uint64_t> copy(object_type::words);
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    check_cuda(cudaMemcpy(copy.data(), words_.address(), object_type::bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return object_type::settled_state(copy.data());
-  }
-
-  /// A fresh object. Blocking. Precondition: no kernel uses the object.
-  void reset(const State& first = State{}) {
-    const cuda_device_scope scope(words_.ordinal());
-    std::vector<uint64_t> fresh(object_type::words);
-    object_type::start(fresh.data(), first);
-    check_cuda(cudaMemcpy(words_.address(), fresh.data(), object_type::bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  }
-
-  /// Bytes of device memory.
-  size_t bytes() const { return words_.bytes(); }
-
- private:
-  cuda_buffer words_;
+  explicit cuda_rmw_storage(const cuda_device& device, const State& first = State{})
+      : cuda_rmw_storage::object_storage((rmw::require_evidence<Consensus>(device), device), first) {}
 };
 
 /// The memory of an object in shared memory:

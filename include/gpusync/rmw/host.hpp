@@ -1,15 +1,15 @@
 // Wait-free objects for host threads: the machine, and the memory behind an object.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include <gpusync/core/error.hpp>
+#include <gpusync/core/host_backend.hpp>
 #include <gpusync/core/host_memory.hpp>
 #include <gpusync/rmw/cas.hpp>
 #include <gpusync/rmw/cas128.hpp>
 #include <gpusync/rmw/coalesced_store.hpp>
-#include <gpusync/rmw/object.hpp>
+#include <gpusync/rmw/object_storage.hpp>
 
 namespace gpusync {
 
@@ -113,33 +113,11 @@ using host_rmw_object = basic_rmw_object<State, N, Consensus, Operation, Machine
 /// Owns the memory of one object for host threads. Reusable without a reset, whoever has stopped in the middle of what.
 template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
           class Machine = rmw::host_machine>
-class host_rmw_storage {
+class host_rmw_storage
+    : public detail::object_storage<basic_rmw_object<State, N, Consensus, Operation, Machine>, detail::host_backend> {
  public:
-  using object_type = basic_rmw_object<State, N, Consensus, Operation, Machine>;
-
-  explicit host_rmw_storage(const State& first = State{}) : lines_(std::make_unique<line[]>(lines)) { reset(first); }
-
-  /// The object to hand to threads.
-  object_type object() const { return object_type(memory()); }
-
-  /// The state. Precondition: no call is under way, and those that have ended happen before this one. What a crashed
-  /// participant has announced may be applied later.
-  State state() const { return object_type::settled_state(memory()); }
-
-  /// A fresh object. Precondition: nobody uses it, nor a participant that joined before.
-  void reset(const State& first = State{}) { object_type::start(memory(), first); }
-
-  size_t bytes() const { return object_type::bytes; }
-
- private:
-  struct alignas(128) line {
-    uint64_t words[16];
-  };
-  static constexpr size_t lines = (object_type::bytes + sizeof(line) - 1) / sizeof(line);
-
-  uint64_t* memory() const { return lines_[0].words; }
-
-  std::unique_ptr<line[]> lines_;
+  explicit host_rmw_storage(const State& first = State{})
+      : host_rmw_storage::object_storage(detail::on_host{}, first) {}
 };
 
 }  // namespace gpusync

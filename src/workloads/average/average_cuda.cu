@@ -269,7 +269,7 @@ class cuda_average : public step_workload {
   }
   grid_facts facts() override {
     const grid::cuda_line_lease lease(where_.device(), 1);
-    const grid::line_survey& survey = lease.stock().survey();
+    const grid::line_survey& survey = lease.survey().figures();
     return {static_cast<uint32_t>(where_.device().sm_count()),
             static_cast<uint32_t>(where_.device().properties().maxThreadsPerMultiProcessor), survey.has_partitions(),
             survey.near(), survey.far()};

@@ -153,8 +153,8 @@ struct literal_lock_free : grid::algorithm_defaults {
     wait_status status = wait_status::completed;
     if (own.rank == 0) {
       if (thread < own.count) {
-        status =
-            gpusync::detail::poll_until<memory_order::relaxed, scope::device>(grid, words + arrived(thread), equal, context);
+        status = gpusync::detail::poll_until<memory_order::relaxed, scope::device>(grid, words + arrived(thread), equal,
+                                                                                   context);
       }
       status = sync_block_status(grid, status, context);
       if (status == wait_status::timed_out) return status;
@@ -163,8 +163,8 @@ struct literal_lock_free : grid::algorithm_defaults {
       }
     }
     if (thread == 0) {
-      status =
-          gpusync::detail::poll_until<memory_order::relaxed, scope::device>(grid, words + released(own.rank), equal, context);
+      status = gpusync::detail::poll_until<memory_order::relaxed, scope::device>(grid, words + released(own.rank),
+                                                                                 equal, context);
     }
     return sync_block_status(grid, status, context);
   }
