@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include <gpusync/core/cuda_backend.hpp>
 #include <gpusync/core/cuda_code.cuh>
@@ -32,25 +33,9 @@ class untested_device : public error {
 
 namespace rmw {
 
-namespace detail {
-template <class Consensus, class = void>
-struct evidence_of {
-  static constexpr bool needed = false;
-  static void require(const cuda_device&) {}
-};
+/// Whether a policy stands on something that must have been tested on a device.
 template <class Consensus>
-struct evidence_of<Consensus, typename void_of<typename Consensus::evidence>::type> {
-  static constexpr bool needed = true;
-  static void require(const cuda_device& device) {
-    const std::string tested = Consensus::evidence::device;
-    if (tested == device.name()) return;
-    throw untested_device("Consensus " + std::string(Consensus::name) +
-                          " needs a masked store that is seen as one, which was tested on " +
-                          (tested.empty() ? "no device" : tested) + " and not on " + device.name() +
-                          ". Run gpusync run store-atomicity there, or use rmw::cas.");
-  }
-};
-}  // namespace detail
+inline constexpr bool needs_evidence = !std::is_void<typename Consensus::evidence>::value;
 
 /// Says that a device has been asked for: what require_evidence() gives, to be handed to the kernel and from there to
 /// shared_rmw_storage::start(). A launch on another device is refused.
@@ -67,7 +52,15 @@ struct evidence_permit {
 /// it; a launch whose blocks have objects in shared memory needs the permit that it returns.
 template <class Consensus>
 evidence_permit<Consensus> require_evidence(const cuda_device& device) {
-  detail::evidence_of<Consensus>::require(device);
+  if constexpr (needs_evidence<Consensus>) {
+    const std::string tested = Consensus::evidence::device;
+    if (tested != device.name()) {
+      throw untested_device("Consensus " + std::string(Consensus::name) +
+                            " needs a masked store that is seen as one, which was tested on " +
+                            (tested.empty() ? "no device" : tested) + " and not on " + device.name() +
+                            ". Run gpusync run store-atomicity there, or use rmw::cas.");
+    }
+  }
   if (std::string(Consensus::name) == "cas128" && device.properties().major < 9) {
     throw invalid_argument("Consensus cas128 needs a device of compute capability 9.0, and " + device.name() + " has " +
                            std::to_string(device.properties().major) + "." + std::to_string(device.properties().minor) +
@@ -106,7 +99,7 @@ struct alignas(128) shared_rmw_storage {
   /// Makes a fresh object. All threads of the block call it together, before the first join(). Not for policies that
   /// stand on evidence.
   __device__ Object start(const typename Object::state_type& first) {
-    static_assert(!rmw::detail::evidence_of<typename Object::consensus>::needed,
+    static_assert(!rmw::needs_evidence<typename Object::consensus>,
                   "this policy stands on evidence for one device: hand what rmw::require_evidence<Consensus>(device) "
                   "returns to the kernel, and from there to start(first, permit)");
     return start_permitted(first);

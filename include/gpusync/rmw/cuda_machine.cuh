@@ -158,7 +158,7 @@ class cuda_warp : public cuda_participant<Where> {
   template <uint32_t Used, class T>
   __device__ __forceinline__ T sum_before(T amount, T& total) const {
     T sum = amount;
-    GPUSYNC_UNROLLED
+    GPUSYNC_UNROLL()
     for (uint32_t distance = 1; distance < Used; distance *= 2) {
       const T other = from_before(sum, distance);
       if (lane_ >= distance) sum += other;

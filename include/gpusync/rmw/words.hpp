@@ -7,13 +7,6 @@
 
 #include <gpusync/core/config.hpp>
 
-// Before a loop over a lane's few slots, which live in registers only if the loop is unrolled.
-#if defined(__CUDA_ARCH__)
-#define GPUSYNC_UNROLLED _Pragma("unroll")
-#else
-#define GPUSYNC_UNROLLED
-#endif
-
 namespace gpusync::rmw {
 
 /// 32-bit words that an object of type T fills.
@@ -43,12 +36,6 @@ inline constexpr uint32_t number_mask = 0xffffff;
 GPUSYNC_HD constexpr bool announced_after(uint32_t one, uint32_t other) {
   return static_cast<int32_t>((one - other) << 8) > 0;
 }
-
-/// void, if T is a type.
-template <class T>
-struct void_of {
-  using type = void;
-};
 
 /// An object as words, and back. T: trivially copyable. Bytes that fill up the last word are 0.
 template <class T>

@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include <gpusync/rmw/consensus.hpp>
 #include <gpusync/rmw/object.hpp>
 
 namespace gpusync {
@@ -19,7 +20,7 @@ namespace rivals {
 /// Synchronizes: nothing (relaxed).
 /// Storage: one word.
 template <bool Loops>
-struct atomic_word {
+struct atomic_word : rmw::consensus_defaults {
   static constexpr rmw::publication order = rmw::publication::tagged;
   static constexpr uint32_t max_participants = ~uint32_t{0};
   static constexpr const char* name = Loops ? "cas-loop" : "hardware";

@@ -249,7 +249,7 @@ class calls_workload : public whole_workload {
 
  private:
   static constexpr bool is_shared = Where == rmw::space::shared;
-  static constexpr bool all_policies = sizeof(State) == 4 && !rmw::detail::is_floating<State>::value;
+  static constexpr bool all_policies = sizeof(State) == 4 && !std::is_floating_point_v<State>;
 
   /// A policy under the name that it has in results. AddsOnly: what other operations cost is measured with its
   /// siblings, for kernels take long to compile. InGlobal: its word lies in global memory whatever `Where` says.
@@ -262,12 +262,8 @@ class calls_workload : public whole_workload {
       std::string words = Consensus::name;
       if (InGlobal) words += "-global";
       if (Consensus::order == rmw::publication::ordered) words += "-ordered";
-      if constexpr (has_spin_limit<Consensus>::value) {
-        if (Consensus::spin_limit != 0) words += "-mail-" + std::to_string(Consensus::spin_limit);
-      }
-      if constexpr (has_cells<Consensus>::value) {
-        if (sizeof(typename Consensus::cell_type) == 4) words += "-32";
-      }
+      if (Consensus::spin_limit != 0) words += "-mail-" + std::to_string(Consensus::spin_limit);
+      if (sizeof(typename Consensus::cell_type) == 4) words += "-32";
       return words;
     }
     static std::vector<std::string> items() {
@@ -275,23 +271,6 @@ class calls_workload : public whole_workload {
       return {is_shared ? "H5" : "H3", is_shared ? "H6" : "H4"};
     }
   };
-  template <class Consensus, class = void>
-  struct has_spin_limit {
-    static constexpr bool value = false;
-  };
-  template <class Consensus>
-  struct has_spin_limit<Consensus, typename rmw::void_of<decltype(Consensus::spin_limit + 0)>::type> {
-    static constexpr bool value = true;
-  };
-  template <class Consensus, class = void>
-  struct has_cells {
-    static constexpr bool value = false;
-  };
-  template <class Consensus>
-  struct has_cells<Consensus, typename rmw::void_of<typename Consensus::cell_type>::type> {
-    static constexpr bool value = true;
-  };
-
   template <class Visit>
   static void for_each_policy(Visit&& visit) {
     using evidence = std::conditional_t<is_shared, rmw::litmus::nvidia_h200, rmw::litmus::nvidia_h200_apart>;
