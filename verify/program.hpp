@@ -79,7 +79,7 @@ exploration explore(shape form, const program& what) {
     }
   });
   // Between the algorithm's own words and the roster stands the arrival log, which only waits with a deadline read.
-  const auto layout = gpusync::grid::layout::of(Algorithm::words(form.blocks), form.blocks);
+  const auto layout = gpusync::detail::barrier_layout::of(Algorithm::words(form.blocks), form.blocks);
   search.ignore_stores(storage.state() + layout.claimed, storage.state() + layout.roster);
   search.name_words(storage.state());
   return search.run();

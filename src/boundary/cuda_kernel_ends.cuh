@@ -25,7 +25,7 @@ void start_kernel(cudaStream_t stream, const launch_shape& shape, kernel_start h
       [&](auto&... value) {
         void* pointers[sizeof...(value) + 1] = {&value...};
         const void* const function = reinterpret_cast<const void*>(kernel);
-        const dim3 blocks = detail::to_dim3(shape.blocks), threads = detail::to_dim3(shape.threads);
+        const dim3 blocks = to_dim3(shape.blocks), threads = to_dim3(shape.threads);
         if (how == kernel_start::plain) {
           check_cuda(cudaLaunchKernel(function, blocks, threads, pointers, shape.shared_bytes, stream),
                      "cudaLaunchKernel");

@@ -29,11 +29,7 @@ class cuda_target {
 /// once: said when a program is prepared, not when it is measured.
 template <class... Parameters>
 void require_launchable(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
-  const cuda_device_scope scope(device.ordinal());
-  detail::check_shape(device, shape);
-  const auto attributes = detail::attributes_of(reinterpret_cast<const void*>(kernel));
-  require_co_resident(max_co_resident(device, kernel, shape), device.name(), shape,
-                      detail::needs_of(attributes, shape));
+  require_co_resident(device, kernel, shape);
 }
 
 }  // namespace gpusync::tool

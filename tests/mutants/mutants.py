@@ -131,10 +131,10 @@ MUTANTS = [
            "standing_ = standing::joined;"),
 
     # The fault-tolerant barrier.
-    Mutant("closings_not_wrapped", "survivor", "closings_wrap_together", "rmw/fault_tolerant_barrier.hpp",
+    Mutant("closings_not_wrapped", "survivor", "closings_wrap_together", "rmw/survivor_agreement.hpp",
            "return static_cast<uint16_t>((closings + 1) & 0x7fff);",
            "return static_cast<uint16_t>(closings + 1);"),
-    Mutant("closings_not_wrapped_back", "survivor", "closings_wrap_together", "rmw/fault_tolerant_barrier.hpp",
+    Mutant("closings_not_wrapped_back", "survivor", "closings_wrap_together", "rmw/survivor_agreement.hpp",
            "return static_cast<uint16_t>((closings - 1) & 0x7fff);",
            "return static_cast<uint16_t>(closings - 1);"),
     Mutant("late_ones_not_found_across_the_wrap", "survivor", "a_block_is_lost_across_the_wrap",

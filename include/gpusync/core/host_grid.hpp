@@ -109,7 +109,7 @@ class host_grid {
 
   /// For a call that breaks a barrier's contract: the launch throws.
   [[noreturn]] void fail(timeout_report*, misuse reason, uint32_t detail) const {
-    throw_misuse(reason, block(), detail);
+    detail::throw_misuse(reason, block(), detail);
   }
 
   template <uint32_t Count>

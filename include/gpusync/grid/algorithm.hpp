@@ -4,7 +4,16 @@
 #include <gpusync/core/config.hpp>
 #include <gpusync/core/ordering.hpp>
 
-namespace gpusync::grid {
+namespace gpusync {
+
+namespace detail {
+
+/// For algorithms that are given nothing with a kernel besides their words.
+struct no_places {};
+
+}  // namespace detail
+
+namespace grid {
 
 // An Algorithm is a struct without data, derived from algorithm_defaults. Besides the members that have defaults there,
 // it has
@@ -30,9 +39,6 @@ namespace gpusync::grid {
 // through `grid` only, and who takes part is said by `who`, not by grid.block(): then host threads, sanitizers, the
 // explorer and mutants see the text that ships.
 
-/// For algorithms that are given nothing with a kernel besides their words.
-struct no_places {};
-
 /// What most algorithms are: the base of all. An algorithm that differs says so in a member of the same name.
 struct algorithm_defaults {
   /// Waits can carry a deadline.
@@ -55,8 +61,10 @@ struct algorithm_defaults {
   /// by find<Foremost>(grid, places, who) instead of join(), and there is arrive_first<Foremost>(grid, places, who,
   /// state, log, lost) for a block that has not joined yet: see placed_counters.
   static constexpr bool has_places = false;
-  using places = no_places;
+  using places = detail::no_places;
   GPUSYNC_HD static places places_in(uint32_t*) { return {}; }
 };
 
-}  // namespace gpusync::grid
+}  // namespace grid
+
+}  // namespace gpusync

@@ -13,7 +13,7 @@
 
 namespace gpusync {
 
-namespace grid {
+namespace detail {
 
 /// What a storage holds besides its words, for algorithms that do not care where those lie.
 template <class Algorithm>
@@ -37,10 +37,6 @@ class plain_placement {
   places_type places_;
 };
 
-}  // namespace grid
-
-namespace detail {
-
 /// What a barrier of these members begins with, made by the storage that `control` is of.
 inline handle_header header_for(const barrier_control& control, const whole_grid&) {
   return control.header(handle_kind::whole_grid);
@@ -62,7 +58,7 @@ class barrier_storage {
   /// A barrier of a part of the grid. Throws invalid_argument if the storage is too small for it.
   basic_grid_barrier<Algorithm, Grid, block_range> barrier(block_range part) {
     static_assert(!Algorithm::whole_grid_only, "this algorithm joins nothing but whole grids");
-    grid::require_capacity(part, capacity_);
+    require_capacity(part, capacity_);
     return handle(part);
   }
 
@@ -105,9 +101,9 @@ class barrier_storage {
 
  protected:
   barrier_storage(const typename Backend::place& where, block_count blocks, uint32_t first_phase, Placement&& placement)
-      : capacity_(grid::require_servable<Algorithm>(blocks)),
+      : capacity_(require_servable<Algorithm>(blocks)),
         first_phase_(first_phase),
-        layout_(grid::layout::of(Algorithm::words(capacity_), capacity_)),
+        layout_(barrier_layout::of(Algorithm::words(capacity_), capacity_)),
         control_(std::make_unique<control>(where, capacity_, layout_, typename Backend::report(where, capacity_),
                                            std::move(placement))) {
     reset();
@@ -120,7 +116,7 @@ class barrier_storage {
   /// Has all that is behind the storage, for it must stay where it is when the storage is moved.
   class control : public barrier_control {
    public:
-    control(const typename Backend::place& where, uint32_t capacity, const grid::layout& layout,
+    control(const typename Backend::place& where, uint32_t capacity, const barrier_layout& layout,
             typename Backend::report&& report, Placement&& placed)
         : barrier_control(Backend::device(where), capacity, report.get()),
           words(where, layout.total),
@@ -162,7 +158,7 @@ class barrier_storage {
 
   uint32_t capacity_;
   uint32_t first_phase_;
-  grid::layout layout_;
+  barrier_layout layout_;
   std::unique_ptr<control> control_;
 };
 

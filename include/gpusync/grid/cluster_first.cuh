@@ -93,7 +93,7 @@ struct cluster_first : algorithm_defaults {
     if (own.adds) cuda_memory::add<memory_order::release, scope::device>(words, own.step);
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = gpusync::detail::poll_until<memory_order::acquire, scope::device>(
+      status = poll_until<memory_order::acquire, scope::device>(
           grid, words, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     }
     return sync_block_status(grid, status, context);

@@ -22,7 +22,7 @@ namespace gpusync {
 /// made.
 template <class Algorithm>
 class cuda_barrier_storage
-    : public detail::barrier_storage<Algorithm, cuda_grid, detail::cuda_backend, grid::counter_placement<Algorithm>> {
+    : public detail::barrier_storage<Algorithm, cuda_grid, detail::cuda_backend, detail::counter_placement<Algorithm>> {
  public:
   /// Throws invalid_argument if the algorithm cannot serve that many blocks, cuda_failure if memory is short.
   /// `first_phase` is where the phase counter starts (modulo its width); only tests of the wrap need another than 0.
@@ -34,7 +34,7 @@ class cuda_barrier_storage
   cuda_barrier_storage(const cuda_device& device, block_count blocks, const barrier_tuning& tuning,
                        uint32_t first_phase = 0)
       : cuda_barrier_storage::barrier_storage(device, blocks, first_phase,
-                                              grid::counter_placement<Algorithm>(device, tuning)) {}
+                                              detail::counter_placement<Algorithm>(device, tuning)) {}
 
   /// The same with a survey that the caller has made and may share between storages, so that this constructor makes
   /// none. Throws invalid_argument if it is of another device. The storage takes 16 of its lines; if it has so many
@@ -44,13 +44,13 @@ class cuda_barrier_storage
   cuda_barrier_storage(const cuda_device& device, block_count blocks, const l2_survey& survey,
                        const barrier_tuning& tuning, uint32_t first_phase = 0)
       : cuda_barrier_storage::barrier_storage(device, blocks, first_phase,
-                                              grid::counter_placement<Algorithm>(device, tuning, survey)) {}
+                                              detail::counter_placement<Algorithm>(device, tuning, survey)) {}
 
   /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
   void hand_over() { this->forget_order(); }
 
   /// The lines of placed counters; nothing for other algorithms.
-  const grid::counter_placement<Algorithm>& counters() const { return this->placement(); }
+  const detail::counter_placement<Algorithm>& counters() const { return this->placement(); }
 };
 
 }  // namespace gpusync

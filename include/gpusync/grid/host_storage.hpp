@@ -12,13 +12,13 @@ namespace gpusync {
 /// stand-in for it.
 template <class Algorithm, class Grid = host_grid>
 class host_barrier_storage
-    : public detail::barrier_storage<Algorithm, Grid, detail::host_backend, grid::plain_placement<Algorithm>> {
+    : public detail::barrier_storage<Algorithm, Grid, detail::host_backend, detail::plain_placement<Algorithm>> {
  public:
   /// Throws invalid_argument if the algorithm cannot serve that many blocks. `first_phase` is where the phase counter
   /// starts (modulo its width); only tests of the wrap need another than 0.
   explicit host_barrier_storage(block_count blocks, uint32_t first_phase = 0)
       : host_barrier_storage::barrier_storage(detail::on_host{}, blocks, first_phase,
-                                              grid::plain_placement<Algorithm>()) {}
+                                              detail::plain_placement<Algorithm>()) {}
 };
 
 }  // namespace gpusync

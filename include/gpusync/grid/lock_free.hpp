@@ -92,7 +92,7 @@ struct lock_free : algorithm_defaults {
     using memory = typename Grid::memory;
     wait_status status = wait_status::completed;
     for (uint32_t rank = grid.thread(); rank < own.count && status == wait_status::completed; rank += grid.threads()) {
-      status = gpusync::detail::poll_until<sees<Order>, scope::device>(
+      status = poll_until<sees<Order>, scope::device>(
           grid, words + arrived(rank), [goal](uint32_t flag) { return arrival_flags::counts(flag, goal); }, context);
     }
     after_poll<Order>(grid);

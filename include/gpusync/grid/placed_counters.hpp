@@ -320,7 +320,7 @@ struct placed_counters : algorithm_defaults {
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Context>
   GPUSYNC_HD static wait_status poll(Grid grid, const state& own, uint32_t goal, Context& context) {
-    const wait_status status = gpusync::detail::poll_until<sees<Order>, scope::device>(
+    const wait_status status = poll_until<sees<Order>, scope::device>(
         grid, own.poll_at, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     after_poll<Order>(grid);
     return status;

@@ -197,6 +197,15 @@ residency max_co_resident(const cuda_device& device, const Function&, const laun
   return max_co_resident(device, detail::as_kernel<Function, Arguments...>(), shape);
 }
 
+/// Throws what launch() would throw for `kernel` in this shape, whatever its arguments: invalid_argument for a shape
+/// that no launch can have, not_co_resident, with the limit and its cause, if the blocks cannot all run at once.
+template <class... Parameters>
+void require_co_resident(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
+  const cuda_device_scope scope(device.ordinal());
+  check_shape(device, shape);
+  detail::require_admission(device, reinterpret_cast<const void*>(kernel), shape);
+}
+
 /// Starts `kernel` on `stream` with all its blocks running at once, as grid barriers need.
 ///
 /// Asynchronous: returns when the launch is queued. It can be captured into a CUDA graph. Handles (barriers, phased

@@ -69,7 +69,7 @@ template <class Schedule, class Algorithm, class... Parameters, class... Argumen
 uint32_t launch_phased(const cuda_device& device, cudaStream_t stream, const phased_shape& shape,
                        void (*kernel)(basic_phased_grid<Schedule, Algorithm, cuda_grid>, Parameters...),
                        cuda_phased_storage<Schedule, Algorithm>& storage, Arguments&&... arguments) {
-  detail::check_shape(device, {1, shape.threads, shape.shared_bytes});
+  check_shape(device, {1, shape.threads, shape.shared_bytes});
   const uint32_t resident = std::min(resident_blocks(device, kernel, shape), storage.resident_capacity());
   launch(device, stream, {resident, shape.threads, shape.shared_bytes}, kernel, storage.grid(shape.virtual_blocks),
          std::forward<Arguments>(arguments)...);

@@ -74,14 +74,14 @@ class phased_storage {
         resident_(std::min(virtual_blocks_, resident)),
         told_(lines(Schedule::words(virtual_blocks_) + 1)),
         barrier_(before..., resident_),
-        words_(where, told_ + lines(size_t{phased::block_words<Grid>::per_block} * resident_)) {}
+        words_(where, told_ + lines(size_t{phased::detail::block_words<Grid>::per_block} * resident_)) {}
 
   BarrierStorage& barrier_storage() { return barrier_; }
 
  private:
   /// Words in whole lines for so many.
   static size_t lines(size_t words) {
-    constexpr size_t line = gpusync::grid::layout::line_words;
+    constexpr size_t line = barrier_layout::line_words;
     return (words + line - 1) / line * line;
   }
   uint32_t virtual_blocks_;

@@ -76,7 +76,7 @@ struct cas128 : consensus_defaults {
   template <uint32_t StateWords>
   GPUSYNC_HD static head next(const head& known, uint32_t self, uint32_t buffer, uint32_t last,
                               const uint32_t (&state)[StateWords]) {
-    const uint32_t newest = at_or_after(last, known.stamp()) ? last : known.stamp();
+    const uint32_t newest = detail::at_or_after(last, known.stamp()) ? last : known.stamp();
     const uint64_t record = uint64_t{newest + 1} << 32 | self << 1 | buffer;
     return {{low(state), record | ((known.bits.high + one_change) & changes)}};
   }

@@ -211,7 +211,7 @@ struct coalesced_store : consensus_defaults {
     const uint64_t again = latest_of(machine, own, round);
     head found{again, 0, false};
     if (again == round && find_first<N>(machine, words, own, found)) return found;
-    const uint32_t some = lowest_bit(members<N>(machine, own, again));
+    const uint32_t some = detail::lowest_bit(members<N>(machine, own, again));
     found.winner_and_buffer = some << 1 | buffer_in<N>(machine, own, some);
     found.known = false;
     return found;
@@ -298,7 +298,7 @@ struct coalesced_store : consensus_defaults {
       later = machine.merge(later);
       if ((later & over) != 0) return false;
     }
-    const uint32_t winner = lowest_bit(stored & ~later);
+    const uint32_t winner = detail::lowest_bit(stored & ~later);
     found.winner_and_buffer = winner << 1 | buffer_in<N>(machine, own, winner);
     found.known = true;
     return true;

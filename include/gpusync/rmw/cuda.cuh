@@ -33,18 +33,27 @@ class untested_device : public error {
 
 namespace rmw {
 
+namespace detail {
+
 /// Whether a policy stands on something that must have been tested on a device.
 template <class Consensus>
 inline constexpr bool needs_evidence = !std::is_void<typename Consensus::evidence>::value;
 
+}  // namespace detail
+
+/// Says that a device has been asked for: what evidence_permit is for some policy.
+struct device_permit {
+  gpusync::detail::handle_header header_;
+  /// How a launch finds it among the arguments.
+  GPUSYNC_HD const gpusync::detail::handle_header& header() const { return header_; }
+};
+
 /// Says that a device has been asked for: what require_evidence() gives, to be handed to the kernel and from there to
 /// shared_rmw_storage::start(). A launch on another device is refused.
 template <class Consensus>
-struct evidence_permit {
-  gpusync::detail::handle_header header_;
-  GPUSYNC_HD const gpusync::detail::handle_header& header() const { return header_; }
-  GPUSYNC_HD evidence_permit(gpusync::detail::for_one_thread, const evidence_permit& other) : header_(other.header_) {}
-  GPUSYNC_HD explicit evidence_permit(const gpusync::detail::handle_header& header) : header_(header) {}
+struct evidence_permit : device_permit {
+  GPUSYNC_HD evidence_permit(gpusync::detail::for_one_thread, const evidence_permit& other) : device_permit(other) {}
+  GPUSYNC_HD explicit evidence_permit(const device_permit& asked) : device_permit(asked) {}
 };
 
 /// Throws untested_device if objects with this policy stand on evidence for another device than this one, and
@@ -52,7 +61,7 @@ struct evidence_permit {
 /// it; a launch whose blocks have objects in shared memory needs the permit that it returns.
 template <class Consensus>
 evidence_permit<Consensus> require_evidence(const cuda_device& device) {
-  if constexpr (needs_evidence<Consensus>) {
+  if constexpr (detail::needs_evidence<Consensus>) {
     const std::string tested = Consensus::evidence::device;
     if (tested != device.name()) {
       throw untested_device("Consensus " + std::string(Consensus::name) +
@@ -71,8 +80,9 @@ evidence_permit<Consensus> require_evidence(const cuda_device& device) {
                            device.name() + " was compiled for an older one. Compile for it " +
                            "(CMAKE_CUDA_ARCHITECTURES=native), or use rmw::cas.");
   }
-  return evidence_permit<Consensus>({gpusync::detail::handle_header::magic, 0, gpusync::detail::handle_kind::evidence,
-                                     static_cast<uint32_t>(device.ordinal()), 1});
+  return evidence_permit<Consensus>(
+      device_permit{{gpusync::detail::handle_header::magic, 0, gpusync::detail::handle_kind::evidence,
+                     static_cast<uint32_t>(device.ordinal()), 1}});
 }
 
 }  // namespace rmw
@@ -99,7 +109,7 @@ struct alignas(128) shared_rmw_storage {
   /// Makes a fresh object. All threads of the block call it together, before the first join(). Not for policies that
   /// stand on evidence.
   __device__ Object start(const typename Object::state_type& first) {
-    static_assert(!rmw::needs_evidence<typename Object::consensus>,
+    static_assert(!rmw::detail::needs_evidence<typename Object::consensus>,
                   "this policy stands on evidence for one device: hand what rmw::require_evidence<Consensus>(device) "
                   "returns to the kernel, and from there to start(first, permit)");
     return start_permitted(first);

@@ -54,6 +54,8 @@ struct cuda_words {
   using atomics = gpusync::detail::cuda_atomics<detail::place_of<Where>>;
 };
 
+namespace detail {
+
 /// What threads and warps as participants have in common.
 template <space Where>
 struct cuda_participant {
@@ -75,10 +77,12 @@ struct cuda_participant {
   __device__ __forceinline__ void rounds_exhausted(uint64_t) const { __trap(); }
 };
 
+}  // namespace detail
+
 /// One thread as a participant: what a program does that has other work for the rest of the warp, and for few
 /// participants. Not for rmw::coalesced_store. A thread keeps its part in registers only for the smallest objects.
 template <space Where>
-struct cuda_thread : single_lane, cuda_participant<Where> {
+struct cuda_thread : single_lane, detail::cuda_participant<Where> {
   using access = cuda_words<Where>;
 
   __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {
@@ -107,7 +111,7 @@ struct cuda_thread : single_lane, cuda_participant<Where> {
 
 /// A whole warp as a participant; its 32 lanes call each function together, converged.
 template <space Where>
-class cuda_warp : public cuda_participant<Where> {
+class cuda_warp : public detail::cuda_participant<Where> {
  public:
   using access = cuda_words<Where>;
   static constexpr uint32_t lanes = 32;

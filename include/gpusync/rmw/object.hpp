@@ -42,7 +42,7 @@ class basic_rmw_object {
   using operation = Operation;
   using machine_type = Machine;
   using participant = rmw_participant<State, N, Consensus, Operation, Machine>;
-  using layout = rmw::layout<State, N, Consensus, Operation>;
+  using layout = rmw::detail::object_layout<State, N, Consensus, Operation>;
 
   static constexpr uint32_t participants = N;
   /// How often one call looks at a decided state, at most, after it has announced its operation.
@@ -80,7 +80,7 @@ class basic_rmw_object {
                  : 0;
     }
     const uint64_t at = index - layout::record(0, 0);
-    return index >= layout::record(0, 0) && at < layout::state_words ? rmw::tagged(state[at], 0) : 0;
+    return index >= layout::record(0, 0) && at < layout::state_words ? rmw::detail::tagged(state[at], 0) : 0;
   }
 
   /// Makes the calling thread, or warp, participant `number`; all lanes call together. Costs a few loads, of which two
@@ -99,7 +99,7 @@ class basic_rmw_object {
       head.state(state);
     } else {
       for (uint32_t i = 0; i < layout::state_words; ++i) {
-        state[i] = rmw::payload_of(memory[layout::record(head.winner(), head.buffer()) + i]);
+        state[i] = rmw::detail::payload_of(memory[layout::record(head.winner(), head.buffer()) + i]);
       }
     }
     return rmw::joined<State>(state);

@@ -12,7 +12,7 @@ namespace gpusync::rmw::detail {
 template <class State, uint32_t N, class Consensus, class Operation, class Machine>
 class own_part {
  protected:
-  using layout = rmw::layout<State, N, Consensus, Operation>;
+  using layout = rmw::detail::object_layout<State, N, Consensus, Operation>;
   using wire = rmw::wire<Operation>;
   using head = typename Consensus::head;
   static constexpr uint32_t lanes = Machine::lanes;

@@ -86,7 +86,7 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
     Consensus::template take_place<N>(machine_, words_, self_);
     // A crash in the middle of an announcement leaves its first row, which is written first, with the newest number.
     last_number_ =
-        this->number_of(rmw::tag_of(machine_.template load_one<sees>(words_ + layout::announcement(0, self_))));
+        this->number_of(rmw::detail::tag_of(machine_.template load_one<sees>(words_ + layout::announcement(0, self_))));
     head_ = Consensus::template latest<N>(machine_, words_);
     buffer_ = Consensus::free_buffer(machine_, words_, self_, head_);
     stamp_ = head_.stamp();

@@ -29,7 +29,7 @@ class survivor_storage {
 
  protected:
   survivor_storage(const typename Backend::place& where, block_count blocks)
-      : blocks_(rmw::require_survivable<N>(blocks)), control_(std::make_unique<control>(where, blocks_)) {}
+      : blocks_(rmw::detail::require_survivable<N>(blocks)), control_(std::make_unique<control>(where, blocks_)) {}
 
   void forget_order() { control_->order.forget(); }
 

@@ -232,7 +232,7 @@ class cuda_average : public step_workload {
 
   std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    detail::check_shape(where_.device(), {shape.blocks, shape.threads});
+    check_shape(where_.device(), {shape.blocks, shape.threads});
     if (method.name == "no-barrier") return std::make_unique<unsynchronized_program>(where_, shape);
     if (method.name == "launch-wait") return by_relaunch(shape, relaunch::waited_for);
     if (method.name == "relaunch") return by_relaunch(shape, relaunch::queued);

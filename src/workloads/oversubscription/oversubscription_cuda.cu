@@ -147,7 +147,7 @@ class cuda_oversubscription : public step_workload {
 
   std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    detail::check_shape(where_.device(), {shape.blocks, shape.threads});
+    check_shape(where_.device(), {shape.blocks, shape.threads});
     if (method.name == "relaunch") return std::make_unique<relaunch_program>(where_, shape);
     if (method.name == "graph") return std::make_unique<graph_program>(where_, shape);
     if (method.name == "phased-striding") return std::make_unique<phased_program<phased::striding>>(where_, shape);
@@ -161,7 +161,7 @@ class cuda_oversubscription : public step_workload {
   /// Under every schedule.
   uint64_t max_co_resident(uint32_t threads) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    detail::check_shape(where_.device(), {1, threads});
+    check_shape(where_.device(), {1, threads});
     return std::min({phased_program<phased::striding>::resident(where_.device(), threads),
                      phased_program<phased::claiming>::resident(where_.device(), threads),
                      phased_program<phased::flag_claiming>::resident(where_.device(), threads)});

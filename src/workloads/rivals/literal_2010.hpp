@@ -76,7 +76,7 @@ struct literal_lock_based : grid::algorithm_defaults {
   GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token arrived, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = gpusync::detail::poll_until<memory_order::relaxed, scope::device>(
+      status = poll_until<memory_order::relaxed, scope::device>(
           grid, words, [arrived](uint32_t current) { return current == arrived.goal; }, context);
     }
     return sync_block_status(grid, status, context);
@@ -153,8 +153,7 @@ struct literal_lock_free : grid::algorithm_defaults {
     wait_status status = wait_status::completed;
     if (own.rank == 0) {
       if (thread < own.count) {
-        status = gpusync::detail::poll_until<memory_order::relaxed, scope::device>(grid, words + arrived(thread), equal,
-                                                                                   context);
+        status = poll_until<memory_order::relaxed, scope::device>(grid, words + arrived(thread), equal, context);
       }
       status = sync_block_status(grid, status, context);
       if (status == wait_status::timed_out) return status;
@@ -163,8 +162,7 @@ struct literal_lock_free : grid::algorithm_defaults {
       }
     }
     if (thread == 0) {
-      status = gpusync::detail::poll_until<memory_order::relaxed, scope::device>(grid, words + released(own.rank),
-                                                                                 equal, context);
+      status = poll_until<memory_order::relaxed, scope::device>(grid, words + released(own.rank), equal, context);
     }
     return sync_block_status(grid, status, context);
   }

@@ -245,7 +245,7 @@ class cuda_split_workload : public step_workload {
 
   std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    detail::check_shape(where_.device(), {shape.blocks, shape.threads});
+    check_shape(where_.device(), {shape.blocks, shape.threads});
     const auto known = links_.find({shape.blocks, shape.threads});
     const uint32_t links = known != links_.end() ? known->second : calibrate(where_, shape, microseconds_);
     links_[{shape.blocks, shape.threads}] = links;

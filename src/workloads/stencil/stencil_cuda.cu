@@ -255,7 +255,7 @@ class cuda_stencil_workload : public step_workload {
 
   std::unique_ptr<step_program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    detail::check_shape(where_.device(), {shape.blocks, shape.threads});
+    check_shape(where_.device(), {shape.blocks, shape.threads});
     if (method.name == "relaunch") return std::make_unique<relaunch_program>(where_, plate_, shape);
     if (method.name == "graph") return std::make_unique<graph_program>(where_, plate_, shape, kernel_start::plain);
     if (method.name == "graph-pdl")

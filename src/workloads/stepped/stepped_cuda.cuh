@@ -235,7 +235,7 @@ std::unique_ptr<whole_program> prepare(const cuda_target& where, const step_meth
                                        const Work& work, const std::shared_ptr<run_data>& data) {
   static_assert(std::is_trivially_copyable_v<Work>, "an argument of kernels");
   const cuda_device_scope scope(where.device().ordinal());
-  detail::check_shape(where.device(), {shape.blocks, shape.threads});
+  check_shape(where.device(), {shape.blocks, shape.threads});
   const auto launched = [&](relaunch how) {
     return std::make_unique<relaunch_program<Work>>(where, shape, work, data, how);
   };
