@@ -72,6 +72,7 @@ def comment_above(lines, i):
 
 def first_sentence(comment):
     """With a bar escaped, for it ends a cell."""
+    comment = comment.split("  ")[0]  # its first paragraph
     match = re.match(r"(.+?[.:])(?= [A-Z]|$)", comment)
     return (match[1] if match else comment).rstrip(".:").replace("|", "\\|")
 
