@@ -59,7 +59,7 @@ namespace gpusync {
 namespace detail {
 
 template <class T>
-T thing();
+GPUSYNC_HD T thing();
 
 template <class...>
 struct made_void {
