@@ -31,8 +31,6 @@ inline std::vector<cl::Device> all_devices() {
   return all;
 }
 
-namespace detail {
-
 /// A string that OpenCL reports, without the zero and the blanks at its end.
 inline std::string trimmed(std::string text) {
   text.erase(text.find_last_not_of(std::string(" \t\n\0", 4)) + 1);
@@ -40,11 +38,9 @@ inline std::string trimmed(std::string text) {
   return text;
 }
 
-}  // namespace detail
-
 /// The device's name.
 inline std::string name_of(const cl::Device& device) {
-  return checked([&] { return detail::trimmed(device.getInfo<CL_DEVICE_NAME>()); });
+  return checked([&] { return trimmed(device.getInfo<CL_DEVICE_NAME>()); });
 }
 
 /// How the device's compiler lets memory be ordered across work-groups; see memory.cl.

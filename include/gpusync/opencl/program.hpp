@@ -57,7 +57,7 @@ inline cl::Program build(const cl::Context& context, const cl::Device& device, c
       program.build({device}, options.c_str());
     } catch (const cl::Error& failure) {
       throw build_failure(name_of(device), options, failure.err(),
-                          detail::trimmed(program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device)));
+                          trimmed(program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device)));
     }
     return program;
   });
