@@ -36,8 +36,9 @@ class host_words {
   std::vector<Word> read() const { return std::vector<Word>(data(), data() + count_); }
 
  private:
-  static constexpr size_t words_of_line = 128 / sizeof(Word);
-  struct alignas(128) line {
+  static constexpr size_t line_bytes = line_words * sizeof(uint32_t);
+  static constexpr size_t words_of_line = line_bytes / sizeof(Word);
+  struct alignas(line_bytes) line {
     Word words[words_of_line] = {};
   };
 

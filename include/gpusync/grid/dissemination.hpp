@@ -36,7 +36,7 @@ struct dissemination : algorithm_defaults {
   };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {
-    return arrival_flags::line_words + size_t{blocks} * most_rounds;
+    return detail::line_words + size_t{blocks} * most_rounds;
   }
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) {
     for (size_t i = 0; i < dissemination::words(blocks); ++i) words[i] = phase;
@@ -78,7 +78,7 @@ struct dissemination : algorithm_defaults {
   /// A member's signal of a round lies with the sender: so that of round 0 is its arrival, a word which only the owner
   /// of the rank stores in.
   GPUSYNC_HD static constexpr size_t signal(uint32_t rank, uint32_t round) {
-    return arrival_flags::line_words + size_t{rank} * most_rounds + round;
+    return detail::line_words + size_t{rank} * most_rounds + round;
   }
 
   GPUSYNC_API_TEMPLATE

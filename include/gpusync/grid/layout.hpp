@@ -10,8 +10,6 @@ namespace gpusync::detail {
 /// and its two words per block, then the roster of those that have dropped out; each on cache lines of its own so that
 /// bookkeeping never disturbs a poll.
 struct barrier_layout {
-  static constexpr size_t line_words = 32;  ///< 128 bytes, the line of NVIDIA's L2
-
   size_t claimed;
   size_t arrived;
   size_t entered;

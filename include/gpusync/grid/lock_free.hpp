@@ -34,7 +34,7 @@ struct lock_free : algorithm_defaults {
   };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {
-    return line_words + (size_t{blocks} + line_words - 1) / line_words * 2 * line_words;
+    return detail::line_words + (size_t{blocks} + detail::line_words - 1) / detail::line_words * 2 * detail::line_words;
   }
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) {
     for (size_t i = 0; i < lock_free::words(blocks); ++i) words[i] = phase;
@@ -79,11 +79,10 @@ struct lock_free : algorithm_defaults {
  private:
   // The words: a line with the number of phases that have ended, then for every 32 ranks a line of arrivals and a line
   // of releases.
-  static constexpr uint32_t line_words = arrival_flags::line_words;
   GPUSYNC_HD static constexpr size_t arrived(uint32_t rank) {
-    return line_words + size_t{rank / line_words} * 2 * line_words + rank % line_words;
+    return detail::line_words + size_t{rank / detail::line_words} * 2 * detail::line_words + rank % detail::line_words;
   }
-  GPUSYNC_HD static constexpr size_t released(uint32_t rank) { return arrived(rank) + line_words; }
+  GPUSYNC_HD static constexpr size_t released(uint32_t rank) { return arrived(rank) + detail::line_words; }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Context>

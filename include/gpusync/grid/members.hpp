@@ -87,8 +87,6 @@ class dropping_blocks {
 
   /// 32-bit words of the roster for up to `capacity` blocks: for each parity a count and a bit for each block.
   GPUSYNC_HD static constexpr uint32_t words(uint32_t capacity) { return 2 * (1 + (capacity + 31) / 32); }
-  GPUSYNC_HD uint32_t* roster() const { return roster_; }
-  GPUSYNC_HD uint32_t roster_words() const { return words(capacity_); }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>

@@ -15,7 +15,6 @@ namespace gpusync::grid {
 /// uses them. Travels with the barrier to the kernel, so that a block finds its part without a look at memory.
 struct counter_places {
   static constexpr uint32_t most_lines = 8;  ///< per partition: sub-counters x copies at most
-  static constexpr uint32_t line_words = 32;
   static constexpr uint32_t most_sms = 256;  ///< those with higher numbers count as on partition 0
   static constexpr uint32_t neighbours = 2;  ///< multiprocessors that share a cluster (TPC), and so a partition
 
@@ -35,7 +34,7 @@ struct counter_places {
   GPUSYNC_HD uint32_t* line_at(uint32_t partition, uint32_t i) const { return at(partition, line[i]); }
   /// The line that an entry of `line` names for a partition.
   GPUSYNC_HD uint32_t* at(uint32_t partition, uint32_t entry) const {
-    return lines + (entry >> 16 * partition & 0xffffu) * line_words;
+    return lines + (entry >> 16 * partition & 0xffffu) * detail::line_words;
   }
 };
 
@@ -83,7 +82,7 @@ struct placed_counters : algorithm_defaults {
   using places = counter_places;
 
   GPUSYNC_HD static constexpr size_t words(uint32_t) {
-    return size_t{2} * counter_places::most_lines * counter_places::line_words;
+    return size_t{2} * counter_places::most_lines * detail::line_words;
   }
 
   /// Fresh lines.
@@ -288,8 +287,7 @@ struct placed_counters : algorithm_defaults {
 
   /// The plan's word of each line, taken from an address: a member of the state would need a register.
   GPUSYNC_HD static uint32_t word_of(const state& own) {
-    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) %
-                                 counter_places::line_words);
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) % detail::line_words);
   }
 
   GPUSYNC_API_TEMPLATE

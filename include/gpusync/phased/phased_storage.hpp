@@ -80,10 +80,7 @@ class phased_storage {
 
  private:
   /// Words in whole lines for so many.
-  static size_t lines(size_t words) {
-    constexpr size_t line = barrier_layout::line_words;
-    return (words + line - 1) / line * line;
-  }
+  static size_t lines(size_t words) { return (words + line_words - 1) / line_words * line_words; }
   uint32_t virtual_blocks_;
   uint32_t resident_;
   size_t told_;  ///< where the words lie in which a block tells its threads

@@ -20,7 +20,7 @@ namespace detail {
 /// own.
 template <class Grid>
 struct block_words {
-  static constexpr uint32_t per_block = 32;  ///< words of the grid's memory
+  static constexpr uint32_t per_block = gpusync::detail::line_words;  ///< of the grid's memory
 
   GPUSYNC_API static void put(uint32_t* words, Grid grid, uint32_t turn, uint32_t value) {
     Grid::memory::template store<memory_order::relaxed, scope::block>(words + grid.block() * per_block + turn % 2,

@@ -76,7 +76,6 @@ class basic_fault_tolerant_barrier
 
  public:
   static constexpr uint32_t max_blocks = N;
-  using agreement_type = Agreement;
 
   /// Use the storage's barrier() instead. `words`: bytes(blocks) of memory at a multiple of 128, zero before the
   /// launch.

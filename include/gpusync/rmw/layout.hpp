@@ -14,7 +14,7 @@ namespace gpusync::rmw::detail {
 /// each participant is kept in rows, so that the lanes of a warp read neighbouring words.
 template <class State, uint32_t N, class Consensus, class Operation>
 struct object_layout {
-  static constexpr uint32_t line = 16;   ///< words of 128 bytes
+  static constexpr uint32_t line = gpusync::detail::line_words / 2;
   static constexpr uint32_t sector = 4;  ///< words of 32 bytes
   GPUSYNC_HD static constexpr uint64_t up_to(uint64_t words, uint32_t unit) { return (words + unit - 1) / unit * unit; }
 

@@ -80,7 +80,7 @@ uint32_t require_survivable(uint64_t blocks) {
 /// Where the parts of a fault-tolerant barrier for so many blocks lie, in words of 64 bits.
 template <uint32_t N>
 struct survivor_layout {
-  static constexpr uint32_t line = 16;  ///< words of 128 bytes
+  static constexpr uint32_t line = gpusync::detail::line_words / 2;
   GPUSYNC_HD static constexpr size_t up_to_lines(size_t words) { return (words + line - 1) / line * line; }
 
   static constexpr uint32_t lost_words = roll_of_the_lost<N>::words;
