@@ -1,6 +1,7 @@
 // What storages on a CUDA device are made of. core/host_backend.hpp has the same for host threads. Needs no nvcc.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -56,6 +57,7 @@ class cuda_report {
     const cuda_device_scope scope(device.ordinal());
     void* mapped = nullptr;
     check_cuda(cudaHostAlloc(&mapped, timeout_report::bytes(capacity), cudaHostAllocMapped), "cudaHostAlloc");
+    std::memset(mapped, 0, timeout_report::bytes(capacity));
     memory_.reset(static_cast<timeout_report*>(mapped));
   }
   timeout_report* get() { return memory_.get(); }

@@ -29,17 +29,7 @@ struct launch_request {
 /// number that its handles carry. Thread-safe as far as its storage is.
 class storage_control {
  public:
-  storage_control() {
-    living& all = everyone();
-    const std::unique_lock<std::shared_mutex> lock(all.mutex);
-    number_ = ++all.last;
-    all.storages.emplace(number_, this);
-  }
-  virtual ~storage_control() {
-    living& all = everyone();
-    const std::unique_lock<std::shared_mutex> lock(all.mutex);
-    all.storages.erase(number_);
-  }
+  virtual ~storage_control() = default;
   storage_control(const storage_control&) = delete;
   storage_control& operator=(const storage_control&) = delete;
 
@@ -90,6 +80,25 @@ class storage_control {
       if (!one.empty()) words += (words.empty() ? "" : " ") + one;
     }
     return words;
+  }
+
+ protected:
+  storage_control() {
+    living& all = everyone();
+    const std::unique_lock<std::shared_mutex> lock(all.mutex);
+    number_ = ++all.last;
+  }
+  /// From now on launches and reports_of() find it: the last thing that the constructor of the final class does.
+  void enlist() {
+    living& all = everyone();
+    const std::unique_lock<std::shared_mutex> lock(all.mutex);
+    all.storages.emplace(number_, this);
+  }
+  /// They find it no more, and none is at it: the first thing that the destructor of the final class does.
+  void retire() {
+    living& all = everyone();
+    const std::unique_lock<std::shared_mutex> lock(all.mutex);
+    all.storages.erase(number_);
   }
 
  private:

@@ -1,8 +1,10 @@
 // What the storages of grid barriers have in common, whatever memory is behind them.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gpusync/core/missing_block.hpp>
@@ -114,7 +116,7 @@ class barrier_storage {
 
  private:
   /// Has all that is behind the storage, for it must stay where it is when the storage is moved.
-  class control : public barrier_control {
+  class control final : public barrier_control {
    public:
     control(const typename Backend::place& where, uint32_t capacity, const barrier_layout& layout,
             typename Backend::report&& report, Placement&& placed)
@@ -123,7 +125,10 @@ class barrier_storage {
           memory(std::move(report)),
           placement(std::move(placed)),
           order(where),
-          roster_(layout.roster) {}
+          roster_(layout.roster) {
+      this->enlist();
+    }
+    ~control() override { this->retire(); }
 
     void check(const handle_header& handle, const launch_request& launch) override {
       barrier_control::check(handle, launch);

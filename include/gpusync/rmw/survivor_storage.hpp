@@ -34,13 +34,16 @@ class survivor_storage {
   void forget_order() { control_->order.forget(); }
 
  private:
-  class control : public storage_control {
+  class control final : public storage_control {
    public:
     control(const typename Backend::place& where, uint32_t blocks)
         : words(where, barrier_type::bytes(blocks) / sizeof(uint64_t)),
           order(where),
           device_(Backend::device(where)),
-          blocks_(blocks) {}
+          blocks_(blocks) {
+      this->enlist();
+    }
+    ~control() override { this->retire(); }
 
     int device() const override { return device_; }
     void check(const handle_header&, const launch_request& launch) override {
