@@ -30,7 +30,7 @@ exploration explore_survivors(uint32_t phases, bool stale) {
   std::vector<rmw::wide> memory(barrier_type::bytes(N) / sizeof(rmw::wide) + 1);
   uint64_t* const words = &memory[0].low;
   rmw_now = {};
-  rmw_now.words = words + rmw::survivor_layout<N>{N}.object();
+  rmw_now.words = words + rmw::detail::survivor_layout<N>{N}.object();
   rmw_now.exploring = true;
   rmw_now.caller = put_barrier;
   explorer search(form, [&] {
@@ -102,14 +102,16 @@ void add_mutant(const std::string& name, failure expected, uint32_t phases, bool
 
 /// The machine on which the wait-free object itself is explored.
 template <uint32_t N>
-using whole_machine = survivor_machine<
-    model_machine<rmw::roll_of_the_lost<N>, N, rmw::cas<rmw::publication::ordered>, rmw::phase_verdict<N>>>;
+using whole_machine =
+    survivor_machine<model_machine<rmw::detail::roll_of_the_lost<N>, N, rmw::cas<rmw::publication::ordered>,
+                                   rmw::detail::phase_verdict<N>>>;
 
 }  // namespace
 
 void add_fault_tolerant_checks() {
   using shipped = survivor_machine<plain_machine>;
-  add<2, whole_machine<2>, noted_agreement<rmw::agreement<2, whole_machine<2>>, 2>>("of_2_with_its_object", 2, false);
+  add<2, whole_machine<2>, noted_agreement<rmw::detail::agreement<2, whole_machine<2>>, 2>>("of_2_with_its_object", 2,
+                                                                                            false);
   add<2>("of_2", 4, false);
   add<2>("of_2_stale", 3, true);
   add<3>("of_3", 1, false);

@@ -3,6 +3,7 @@
 #include "mutants/algorithms.hpp"
 #include "mutants/memories.hpp"
 #include "planned_counters.hpp"
+#include "workloads/rivals/literal_2010.hpp"
 
 namespace gpusync::verify {
 
@@ -55,9 +56,10 @@ void add_mutant_checks() {
   add<gpusync::grid::tree<3, ordering::acquire_release>, not_cumulative>("not_cumulative_tree_3", failure::data_race,
                                                                          of(4));
   // The published texts of 2010, which are kept for measurement: what the library's own forms of them do better.
-  add<gpusync::grid::literal_lock_based<ordering::none>>("literal_lock_based_none", failure::deadlock, of(2, 1, false));
-  add<gpusync::grid::literal_lock_based<ordering::fence>>("literal_lock_based_fence", failure::data_race, of(2));
-  add<gpusync::grid::literal_lock_free<ordering::fence>>("literal_lock_free_fence", failure::data_race, of(2, 2));
+  add<gpusync::rivals::literal_lock_based<ordering::none>>("literal_lock_based_none", failure::deadlock,
+                                                           of(2, 1, false));
+  add<gpusync::rivals::literal_lock_based<ordering::fence>>("literal_lock_based_fence", failure::data_race, of(2));
+  add<gpusync::rivals::literal_lock_free<ordering::fence>>("literal_lock_free_fence", failure::data_race, of(2, 2));
   add<planned_counters<ordering::acquire_release, 1, 1, true>, one_tells>("first_add_told_by_one", failure::deadlock,
                                                                           of(3, 2, false));
   add<correct, torn_add>("torn_add_deadlock", failure::deadlock, of(2, 1, false));

@@ -68,7 +68,7 @@ exploration explore(shape form, const program& what) {
         if (what.dropping == program::never) {
           auto barrier = storage.barrier();
           run_phases<Algorithm, grid>(barrier, what, first, blocks);
-        } else if constexpr (orders_data(Algorithm::order) && gpusync::grid::is_safe<Algorithm>::value) {
+        } else if constexpr (orders_data(Algorithm::order) && Algorithm::safe) {
           // Without an order nobody may drop out, nor of the texts of 2010.
           auto barrier = storage.dropping_barrier();
           run_phases<Algorithm, grid>(barrier, what, first, blocks);
@@ -79,7 +79,7 @@ exploration explore(shape form, const program& what) {
     }
   });
   // Between the algorithm's own words and the roster stands the arrival log, which only waits with a deadline read.
-  const auto layout = gpusync::grid::layout::of(Algorithm::words(form.blocks), form.blocks);
+  const auto layout = gpusync::detail::barrier_layout::of(Algorithm::words(form.blocks), form.blocks);
   search.ignore_stores(storage.state() + layout.claimed, storage.state() + layout.roster);
   search.name_words(storage.state());
   return search.run();

@@ -55,7 +55,7 @@ class interned {
 /// be reading is noted from what it has learned of the heads, and checked at each load.
 template <class State, uint32_t N, class Consensus, class Operation>
 struct model_machine : rmw::single_lane {
-  using layout = rmw::layout<State, N, Consensus, Operation>;
+  using layout = rmw::detail::object_layout<State, N, Consensus, Operation>;
   static constexpr bool imitates_masked_store = true;
 
   template <memory_order Order>

@@ -4,6 +4,7 @@
 
 #include "checks.hpp"
 #include "planned_counters.hpp"
+#include "workloads/rivals/literal_2010.hpp"
 
 namespace gpusync::verify {
 
@@ -112,7 +113,7 @@ void add_shipped_checks() {
     using algorithm = decltype(tag);
     add_check("shipped", gpusync::grid::name_of<algorithm>(), check_algorithm<algorithm>);
   });
-  add_check("shipped", "lock_free_2010_none", check_literal<gpusync::grid::literal_lock_free<ordering::none>>);
+  add_check("shipped", "lock_free_2010_none", check_literal<gpusync::rivals::literal_lock_free<ordering::none>>);
   constexpr ordering order = ordering::acquire_release;
   add_check("shipped", "placed_counters_two_sub_counters", check_plan<planned_counters<order, 2, 1>>);
   add_check("shipped", "placed_counters_fitted", check_fitted_plan<planned_counters<order, 1, 1, true>>);

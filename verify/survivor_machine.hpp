@@ -47,7 +47,7 @@ inline void forget_how_it_came_here() {
   explorer::active().checkpoint(1000, live.data(), live.size() * sizeof(uint64_t));
 }
 template <uint32_t N>
-void note_proposal(const rmw::phase_verdict<N>& proposed) {
+void note_proposal(const rmw::detail::phase_verdict<N>& proposed) {
   explorer::active().noted() =
       (explorer::active().noted() & 0xff) | proposed.late[0] << 8 | proposed.epoch << 16 | proposed.closings << 24;
 }
@@ -93,7 +93,7 @@ struct survivor_machine : Base {
     explorer& active = explorer::active();
     const uint64_t before = active.modify(
         Order, word, 8, [](uint64_t was, uint64_t, uint64_t) { return was + 1; }, 0, 0);
-    if (rmw::arrival_word::closings(before) == 0) active.noted() |= noted_in_time;
+    if (rmw::detail::arrival_word::closings(before) == 0) active.noted() |= noted_in_time;
     return before;
   }
 };
@@ -103,7 +103,7 @@ template <class Object, uint32_t N>
 struct noted_agreement : Object {
   struct participant {
     typename Object::participant own;
-    rmw::roll_of_the_lost<N> apply(const rmw::phase_verdict<N>& operation) {
+    rmw::detail::roll_of_the_lost<N> apply(const rmw::detail::phase_verdict<N>& operation) {
       note_proposal<N>(operation);
       return own.apply(operation);
     }
@@ -118,8 +118,8 @@ struct noted_agreement : Object {
 /// The wait-free object as one step: what it has been shown to be elsewhere (verify.rmw).
 template <uint32_t N, memory_order Order = memory_order::acq_rel>
 struct agreement_at_once {
-  using log = rmw::roll_of_the_lost<N>;
-  using verdict = rmw::phase_verdict<N>;
+  using log = rmw::detail::roll_of_the_lost<N>;
+  using verdict = rmw::detail::phase_verdict<N>;
   static_assert(sizeof(log) == 8 && sizeof(verdict) == 8, "both fit a word");
   static constexpr uint32_t words = 1;
   static constexpr size_t bytes = 8;

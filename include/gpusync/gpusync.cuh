@@ -13,23 +13,23 @@ namespace gpusync {
 /// The default barrier of a CUDA grid: what a device and a grid's shape make of it, its storage looks up in a table
 /// that was measured (barrier_tuning).
 using grid_barrier = basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid>;
-/// What owns its memory, on the host; its barrier() is what a kernel gets.
+/// The storage of a grid_barrier.
 using grid_barrier_storage = cuda_barrier_storage<grid::placed_counters<ordering::acquire_release>>;
-/// The same for a part of a grid: grid_barrier_storage::barrier(block_range).
+/// The default barrier of a part of a grid: grid_barrier_storage::barrier(block_range).
 using part_grid_barrier = basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid, block_range>;
-/// The same for grids whose blocks may leave early: grid_barrier_storage::dropping_barrier().
+/// The default barrier of a grid whose blocks may leave early: grid_barrier_storage::dropping_barrier().
 using dropping_grid_barrier =
     basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid, dropping_blocks>;
 
-/// A grid of any size and any number of phases, run by the blocks that run at once (docs/phased.md), each with its
-/// share of the virtual blocks.
+/// A grid of any size and any number of phases, run by the blocks that run at once, each with its share of the virtual
+/// blocks (docs/phased.md).
 using phased_grid = basic_phased_grid<phased::striding, grid::placed_counters<ordering::acquire_release>, cuda_grid>;
-/// What owns its memory.
+/// The storage of a phased_grid.
 using phased_grid_storage = cuda_phased_storage<phased::striding>;
-/// The same for virtual blocks that differ in work: each block takes the next one that nobody has begun.
+/// A phased grid for virtual blocks that differ in work: each resident block takes the next one that nobody has begun.
 using claiming_phased_grid =
     basic_phased_grid<phased::claiming, grid::placed_counters<ordering::acquire_release>, cuda_grid>;
-/// What owns its memory.
+/// The storage of a claiming_phased_grid.
 using claiming_phased_grid_storage = cuda_phased_storage<phased::claiming>;
 
 }  // namespace gpusync

@@ -12,17 +12,17 @@ namespace gpusync {
 
 /// The default barrier for blocks that are host threads.
 using host_grid_barrier = basic_grid_barrier<grid::lock_based<ordering::acquire_release>, host_grid>;
-/// What owns its memory.
+/// The storage of a host_grid_barrier.
 using host_grid_barrier_storage = host_barrier_storage<grid::lock_based<ordering::acquire_release>>;
 
-/// A phased grid whose blocks are host threads (docs/phased.md).
+/// A phased grid whose blocks are host threads, each with its share of the virtual ones (docs/phased.md).
 using host_phased_grid = basic_phased_grid<phased::striding, grid::lock_based<ordering::acquire_release>, host_grid>;
-/// What owns its memory.
+/// The storage of a host_phased_grid.
 using host_phased_grid_storage = host_phased_storage<phased::striding>;
-/// The same, with blocks that claim the next virtual one.
+/// The same for virtual blocks that differ in work: each resident block takes the next one that nobody has begun.
 using host_claiming_phased_grid =
     basic_phased_grid<phased::claiming, grid::lock_based<ordering::acquire_release>, host_grid>;
-/// What owns its memory.
+/// The storage of a host_claiming_phased_grid.
 using host_claiming_phased_grid_storage = host_phased_storage<phased::claiming>;
 
 }  // namespace gpusync

@@ -1,22 +1,14 @@
 // How the library's barriers become methods of workloads. C++17: CUDA sources include it.
 #pragma once
 
-#include <type_traits>
-
 #include <gpusync/grid/registry.hpp>
 
 #include "boundary/program.hpp"
 
 namespace gpusync::tool {
 
-/// Whether an algorithm is made for launches in clusters.
-template <class Algorithm, class = void>
-struct is_for_clusters : std::false_type {};
-template <class Algorithm>
-struct is_for_clusters<Algorithm, std::enable_if_t<Algorithm::for_clusters>> : std::true_type {};
-
 /// The method of a barrier called `name`. `kind`: what it is in words, "grid barrier".
-step_method barrier_method(const std::string& name, const char* paper_item, ordering order, const std::string& kind);
+step_method barrier_method(const std::string& name, ordering order, const std::string& kind);
 
 /// A method for each algorithm of a list, named as in results.
 template <class List>
@@ -24,8 +16,8 @@ std::vector<step_method> barrier_methods(const std::string& kind) {
   std::vector<step_method> methods;
   List::for_each([&](auto algorithm) {
     using barrier = decltype(algorithm);
-    step_method method = barrier_method(grid::name_of<barrier>(), barrier::paper_item, barrier::order, kind);
-    if constexpr (is_for_clusters<barrier>::value) {
+    step_method method = barrier_method(grid::name_of<barrier>(), barrier::order, kind);
+    if constexpr (barrier::for_clusters) {
       for (const uint32_t size : {2u, 4u}) {
         step_method clustered = method;
         clustered.name += "-" + std::to_string(size);

@@ -1,7 +1,5 @@
 #include "boundary/cuda_barriers.hpp"
 
-#include <new>
-
 #include <gpusync/gpusync.cuh>
 
 #include "boundary/barrier_methods.hpp"
@@ -16,17 +14,13 @@ class barrier_of : public cuda_barrier {
   barrier_of(const cuda_device& device, uint32_t blocks, const barrier_tuning& tuning)
       : storage_(device, blocks, tuning) {}
 
-  detail::handle_header& argument() override {
-    auto* const made = new (bytes_) handle(storage_.barrier());
-    return const_cast<detail::handle_header&>(made->header());
+  void launch(const cuda_target& where, const launch_shape& shape, const void* kernel,
+              std::vector<void*> arguments) override {
+    launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), storage_.barrier());
   }
 
  private:
-  using handle = basic_grid_barrier<Algorithm, cuda_grid>;
-  static_assert(std::is_trivially_destructible_v<handle>, "its place is used again");
-
   cuda_barrier_storage<Algorithm> storage_;
-  alignas(handle) unsigned char bytes_[sizeof(handle)];
 };
 
 barrier_tuning tuning_for(const cuda_device& device, const std::optional<grid::counter_plan>& plan) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <gpusync/core/handle.hpp>
+#include <gpusync/launch/shape.hpp>
 
 #include "boundary/cuda_target.hpp"
 #include "boundary/program.hpp"
@@ -20,8 +20,9 @@ std::vector<step_method> cuda_barrier_methods();
 class cuda_barrier {
  public:
   virtual ~cuda_barrier() = default;
-  /// The barrier that a kernel takes, by value, as its bytes; valid until the next call.
-  virtual detail::handle_header& argument() = 0;
+  /// Queues a kernel that takes the barrier as its last parameter, see gpusync::launch_by_address().
+  virtual void launch(const cuda_target& where, const launch_shape& shape, const void* kernel,
+                      std::vector<void*> arguments) = 0;
 };
 
 /// Makes the storage of the barrier called `name` for `blocks` blocks, with placed counters as `plan` says if there is

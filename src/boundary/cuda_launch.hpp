@@ -15,8 +15,8 @@ inline void start_kernel(cudaStream_t stream, const launch_shape& shape, kernel_
                          void** arguments) {
   cudaLaunchAttribute attributes[2]{};
   cudaLaunchConfig_t config{};
-  config.gridDim = gpusync::detail::to_dim3(shape.blocks);
-  config.blockDim = gpusync::detail::to_dim3(shape.threads);
+  config.gridDim = to_dim3(shape.blocks);
+  config.blockDim = to_dim3(shape.threads);
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = stream;
   config.attrs = attributes;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gpusync/core/cuda_device.hpp>
-#include <gpusync/launch/cuda_admission.hpp>
 
 namespace gpusync::tool {
 
@@ -44,24 +43,5 @@ class cuda_target {
   cuda_device device_;
   cudaStream_t stream_ = nullptr;
 };
-
-/// The most blocks of `kernel` that run at once in blocks and clusters of this shape. Throws invalid_argument for a
-/// shape that no launch can have.
-inline uint64_t co_resident_blocks(const cuda_device& device, const void* kernel, const launch_shape& shape) {
-  const cuda_device_scope scope(device.ordinal());
-  return detail::residency_of(device, kernel, shape).blocks();
-}
-
-/// Throws not_co_resident, invalid_argument or cuda_failure if `kernel` cannot run in this shape with all its blocks at
-/// once: said when a program is prepared, not when it is measured.
-inline void require_launchable(const cuda_device& device, const void* kernel, const launch_shape& shape) {
-  const cuda_device_scope scope(device.ordinal());
-  require_co_resident(detail::residency_of(device, kernel, shape), device.name(), shape,
-                      detail::needs_of(detail::attributes_of(kernel), shape));
-}
-template <class... Parameters>
-void require_launchable(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
-  require_launchable(device, reinterpret_cast<const void*>(kernel), shape);
-}
 
 }  // namespace gpusync::tool

@@ -55,7 +55,7 @@ class relaunch_program : public steps_program {
   relaunch_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, kernel_start how,
                    bool waited_for)
       : steps_program(where, shape, std::move(computation)), how_(how), waited_for_(waited_for) {
-    if (how == kernel_start::cooperative) require_launchable(where.device(), kernels().single, shape);
+    if (how == kernel_start::cooperative) require_co_resident(where.device(), kernels().single, shape);
   }
 
  private:
@@ -134,7 +134,7 @@ class barrier_program : public steps_program {
   barrier_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, const void* kernel,
                   std::unique_ptr<cuda_barrier> barrier)
       : steps_program(where, shape, std::move(computation)), kernel_(kernel), barrier_(std::move(barrier)) {
-    require_launchable(where.device(), kernel, shape);
+    require_co_resident(where.device(), kernel, shape);
   }
 
  private:
@@ -218,7 +218,7 @@ std::unique_ptr<program> prepare_on_cuda(const cuda_target& where, const step_me
                                          cuda_computation computation) {
   const cuda_device_scope scope(where.device().ordinal());
   launch_shape launched{shape.blocks, shape.threads};
-  gpusync::detail::check_shape(where.device(), launched);
+  check_shape(where.device(), launched);
   const auto started = [&](kernel_start how, bool waited_for) {
     return std::make_unique<relaunch_program>(where, launched, std::move(computation), how, waited_for);
   };
@@ -247,22 +247,15 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
   for (const step_method& method : methods) {
     const void* const kernel =
         method.name == method_names::cooperative ? kernels.single : kernels.with_barrier.find(barrier_of(method));
-    if (kernel != nullptr) least = std::min(least, co_resident_blocks(device, kernel, {1, threads}));
+    if (kernel != nullptr) least = std::min(least, gpusync::max_co_resident(device, kernel, {1, threads}).blocks());
   }
   return least;
 }
 
 void launch_with(const cuda_target& where, const launch_shape& shape, const void* kernel, std::vector<void*> arguments,
                  cuda_barrier* barrier) {
-  const cuda_device_scope scope(where.device().ordinal());
-  gpusync::detail::handle_list handles;
-  if (barrier != nullptr) {
-    gpusync::detail::handle_header& handle = barrier->argument();
-    handles.add(handle);
-    arguments.push_back(&handle);
-  }
-  gpusync::detail::admit(where.device(), where.stream(), shape, kernel, handles);
-  start_kernel(where.stream(), shape, kernel_start::cooperative, kernel, arguments.data());
+  if (barrier != nullptr) return barrier->launch(where, shape, kernel, std::move(arguments));
+  launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments));
 }
 
 }  // namespace gpusync::tool

@@ -4,7 +4,7 @@
 
 #include <gpusync/opencl/opencl.hpp>
 
-#include "boundary/barrier_methods.hpp"
+#include "boundary/paper_items.hpp"
 #include "embedded/steps_cl.hpp"
 #include "measure/host_timer.hpp"
 
@@ -217,9 +217,8 @@ std::vector<step_method> methods_on_opencl(const opencl_kernels& kernels, bool f
                  floor ? std::vector<std::string>{"S1", "F1"} : std::vector<std::string>{"F1"}, true, true, false});
   all.push_back({method_names::relaunch, "NDRange for each step, queued in order", {"F1"}, true, true, false});
   for (const opencl::barrier_method& each : kernels.barriers()) {
-    std::vector<std::string> items;
-    if (*each.paper_item() != '\0') items.emplace_back(each.paper_item());
-    all.push_back({each.name(), each.name() + " barrier", items, true, orders_data(each.order), true});
+    all.push_back(
+        {each.name(), each.name() + " barrier", paper_items_of(each.name()), true, orders_data(each.order), true});
   }
   return all;
 }

@@ -83,7 +83,7 @@ TYPED_TEST(CudaBarrier, ServesTwoKernelsAtOnceWithAStorageEach) {
 }
 
 TYPED_TEST(CudaBarrier, JoinsDisjointPartsOfAGridAtOnce) {
-  if constexpr (!grid::is_whole_grid_only<TypeParam>::value) {
+  if constexpr (!TypeParam::whole_grid_only) {
     const uint32_t blocks = 2 * this->sms();
     const block_range parts[3] = {{0, 7}, {7, blocks / 2}, {7 + blocks / 2, blocks - 7 - blocks / 2}};
     cuda_barrier_storage<TypeParam> storages[3] = {
@@ -115,7 +115,7 @@ std::vector<uint32_t> one_in_three_leaves(uint32_t blocks) {
 }
 
 TYPED_TEST(CudaBarrier, LetsBlocksLeaveEarlyAndTakesThemBackInTheNextLaunch) {
-  if constexpr (!grid::is_whole_grid_only<TypeParam>::value && orders_data(TypeParam::order)) {
+  if constexpr (!TypeParam::whole_grid_only && orders_data(TypeParam::order)) {
     const uint32_t blocks = this->sms() + 3;
     cuda_barrier_storage<TypeParam> storage(this->device(), blocks);
     shrinking launches(this->device(), one_in_three_leaves(blocks), 96);
@@ -144,7 +144,7 @@ TYPED_TEST(CudaBarrier, CanBeCapturedIntoAGraphAndReplayed) {
 }
 
 TYPED_TEST(CudaBarrier, LetsBlocksLeaveEarlyInEveryReplayOfAGraph) {
-  if constexpr (!grid::is_whole_grid_only<TypeParam>::value && orders_data(TypeParam::order)) {
+  if constexpr (!TypeParam::whole_grid_only && orders_data(TypeParam::order)) {
     const uint32_t blocks = this->sms() + 3;
     cuda_barrier_storage<TypeParam> storage(this->device(), blocks);
     shrinking launches(this->device(), one_in_three_leaves(blocks), 64);

@@ -9,7 +9,7 @@ namespace {
 using namespace test;
 using grid::cluster_first;
 
-static_assert(!cluster_first::bounded && grid::is_whole_grid_only<cluster_first>::value,
+static_assert(!cluster_first::bounded && cluster_first::whole_grid_only,
               "deadlines, parts and early leaving would have to be tested here too");
 
 /// The parameter: blocks per cluster.

@@ -38,7 +38,7 @@ int main(int count, char** words) {
     return 3;
   }
   if (std::strcmp(words[1], "2010") == 0) {
-    pass<grid::literal_lock_based<ordering::fence>>();
+    pass<rivals::literal_lock_based<ordering::fence>>();
   } else if (std::strcmp(words[1], "repaired") == 0) {
     pass<grid::lock_based<ordering::fence>>();
   }

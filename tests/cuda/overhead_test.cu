@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(1024, tool::full_blocks<1024>)
 __global__ void __launch_bounds__(1024, tool::full_blocks<1024>)
     bare(algorithm::places places, uint32_t* words, uint32_t* claimed, uint32_t* noted, uint32_t steps) {
   const cuda_grid grid;
-  auto own = algorithm::look<false>(grid, algorithm::place<false>(grid, places, {grid.block(), grid.blocks()}));
+  auto own = algorithm::find<false>(grid, places, {grid.block(), grid.blocks()});
   algorithm::settle(own);
   const arrival_log log{claimed, noted, noted, nullptr};
   for (; steps != 0; --steps) {

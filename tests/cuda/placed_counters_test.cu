@@ -1,6 +1,7 @@
 // Placed counters on a CUDA device: any plan, any places, and plans that change while a kernel runs.
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "cuda/barrier_fixture.cuh"
 
@@ -48,10 +49,34 @@ TEST_F(CudaPlacedCounters, FindTwoSidesOnAnH200) {
   if (device().name().find("H200") == std::string::npos) GTEST_SKIP() << "this is not an H200";
   cuda_barrier_storage<default_algorithm> storage(device(), 1);
   ASSERT_TRUE(storage.counters().placed());
-  const grid::line_survey& survey = storage.counters().lease().stock().survey();
+  const grid::line_survey& survey = storage.counters().lease().survey().figures();
   EXPECT_EQ(survey.sms_on(0), 66u);
   EXPECT_EQ(survey.sms_on(1), 66u);
   EXPECT_GT(survey.far(), 1.4 * survey.near());
+}
+
+TEST_F(CudaPlacedCounters, TakeTheirLinesFromTheSurveyThatTheyAreGiven) {
+  const l2_survey survey(device());
+  if (!survey.figures().has_partitions()) GTEST_SKIP() << "the L2 cache of this device has no partitions";
+  cuda_barrier_storage<default_algorithm> one(device(), 4, survey), other(device(), 4, survey);
+  ASSERT_TRUE(one.counters().placed() && other.counters().placed());
+  EXPECT_EQ(one.counters().lease().survey().line(0), survey.line(0));
+  EXPECT_EQ(other.counters().lease().survey().line(0), survey.line(0));
+  EXPECT_NE(one.counters().lease().line(0, 0), other.counters().lease().line(0, 0));
+  // Storages that are given none share a survey of their own.
+  cuda_barrier_storage<default_algorithm> third(device(), 4), fourth(device(), 4);
+  EXPECT_NE(third.counters().lease().survey().line(0), survey.line(0));
+  EXPECT_EQ(third.counters().lease().survey().line(0), fourth.counters().lease().survey().line(0));
+}
+
+TEST_F(CudaPlacedCounters, DoWithoutPlacesWhenTheirSurveyIsUsedUp) {
+  const l2_survey survey(device());
+  std::vector<cuda_barrier_storage<default_algorithm>> storages;
+  do {
+    storages.emplace_back(device(), 4, survey);
+    ASSERT_LE(storages.size(), 65u);
+  } while (storages.back().counters().placed());
+  EXPECT_EQ(wrong_words(storages.back(), {4, 64}, phases(200), false), 0u);
 }
 
 /// Several blocks per multiprocessor, some of which leave.

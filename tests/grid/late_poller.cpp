@@ -28,7 +28,7 @@ int main(int count, char** words) {
   using namespace gpusync;
   if (count != 2) return 2;
   if (std::strcmp(words[1], "2010") == 0) {
-    pass<grid::literal_lock_based<ordering::fence>>();
+    pass<rivals::literal_lock_based<ordering::fence>>();
   } else {
     pass<grid::lock_based<ordering::fence>>();
   }

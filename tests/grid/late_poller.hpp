@@ -4,8 +4,9 @@
 
 #include <cstdint>
 
-#include <gpusync/grid/literal_2010.hpp>
 #include <gpusync/grid/lock_based.hpp>
+
+#include "workloads/rivals/literal_2010.hpp"
 
 namespace gpusync::test {
 

@@ -80,7 +80,7 @@ void the_last_block_has_a_place_in_the_roster() {
 
 void the_storage_has_room_for_the_roster() {
   for (uint32_t blocks = 1; blocks <= 2000; ++blocks) {
-    const grid::layout place = grid::layout::of(1, blocks);
+    const gpusync::detail::barrier_layout place = gpusync::detail::barrier_layout::of(1, blocks);
     expect(place.total >= place.roster + dropping_blocks::words(blocks), "the roster ends within the storage");
     expect(place.roster >= place.entered + blocks && place.entered >= place.arrived + blocks &&
                place.arrived > place.claimed,

@@ -28,15 +28,15 @@ template struct opened<&barrier::phase_>;
 /// A phase is closed once after the other, and nobody was missing: the word of the arrivals and what the members have
 /// agreed on must count the same.
 void closings_wrap_together() {
-  using rmw::arrival_word;
+  using rmw::detail::arrival_word;
   constexpr uint64_t arrivals = 12345;
   uint64_t word = arrivals;
-  rmw::roll_of_the_lost<blocks> agreed;
+  rmw::detail::roll_of_the_lost<blocks> agreed;
   for (uint32_t phase = 0; phase < (1u << 15) + 3 && failures == 0; ++phase) {
     word = arrival_word::closed(word, phase);
     expect(arrival_word::count(word) == arrivals, "to close a phase leaves the count as it is");
     expect(arrival_word::parity(word) == phase % 2, "a closed word tells the phase's parity");
-    const rmw::phase_verdict<blocks> verdict{0, arrival_word::before(arrival_word::closings(word)), {0}};
+    const rmw::detail::phase_verdict<blocks> verdict{0, arrival_word::before(arrival_word::closings(word)), {0}};
     agreed = verdict(agreed);
     expect(agreed.epoch == 0 && agreed.lost[0] == 0, "nobody is lost");
     expect(agreed.closings == arrival_word::closings(word), "the word and the members agree on the closings");

@@ -79,4 +79,6 @@ inline void expect_sentence(const std::string& words, misuse reason, uint32_t bl
   if (words != misuse_in_words(reason, block, 0)) std::printf("  thrown: %s\n", words.c_str());
 }
 
+static_assert(is_grid<ticking_grid>);
+
 }  // namespace gpusync::test

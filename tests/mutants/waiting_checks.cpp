@@ -30,7 +30,7 @@ void a_wait_polls_once_more_after_its_deadline() {
   uint32_t word = 0, claimed = 0, arrived = 0, entered = 0;
   const arrival_log log{&claimed, &arrived, &entered, nullptr};
   wait_context<deadline> context(deadline(timeout(0)), log, 0, 7);
-  const wait_status status = gpusync::detail::poll_until<memory_order::acquire, scope::device>(
+  const wait_status status = poll_until<memory_order::acquire, scope::device>(
       interrupted_grid{&word}, &word, [](uint32_t value) { return value == 1; }, context);
   expect(arrived == 7, "a long wait says that its block is here");
   expect(status == wait_status::completed, "what has happened before the deadline was found over is not timed out");

@@ -5,13 +5,15 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/registry.hpp>
 
+#include "workloads/rivals/literal_2010.hpp"
+
 namespace gpusync {
 namespace {
 
 /// Whether blocks may leave an algorithm's barriers early: what basic_grid_barrier::arrive_and_drop() asks for.
 template <class Algorithm>
 constexpr bool can_be_left() {
-  if (grid::is_whole_grid_only<Algorithm>::value || !grid::is_safe<Algorithm>::value) return false;
+  if (Algorithm::whole_grid_only || !Algorithm::safe) return false;
   return Algorithm::order != ordering::none;
 }
 
@@ -44,7 +46,7 @@ __global__ void combination(basic_grid_barrier<Algorithm, cuda_grid, Members> ba
 template <class Algorithm, class Members>
 void instantiate_members() {
   (void)&combination<Algorithm, Members, cuda_grid>;
-  if constexpr (!grid::is_whole_grid_only<Algorithm>::value) {
+  if constexpr (!Algorithm::whole_grid_only) {
     (void)&combination<Algorithm, Members, cuda_warps_grid<>>;
     (void)&combination<Algorithm, Members, cuda_warps_grid<4>>;
   }
@@ -52,7 +54,7 @@ void instantiate_members() {
 template <class Algorithm>
 void instantiate_algorithm() {
   instantiate_members<Algorithm, whole_grid>();
-  if constexpr (!grid::is_whole_grid_only<Algorithm>::value) {
+  if constexpr (!Algorithm::whole_grid_only) {
     instantiate_members<Algorithm, block_range>();
   }
   if constexpr (can_be_left<Algorithm>()) instantiate_members<Algorithm, dropping_blocks>();
@@ -67,7 +69,7 @@ void instantiate_all(grid::algorithm_list<Algorithms...>) {
 /// Called by nobody.
 void every_combination() {
   instantiate_all(grid::cuda_algorithms{});
-  instantiate_all(grid::literal_algorithms{});
+  instantiate_all(rivals::literal_algorithms{});
 }
 
 }  // namespace gpusync

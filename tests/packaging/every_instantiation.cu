@@ -3,6 +3,9 @@
 // and an instruction that a GPU lacks is found by the assembler and not before. No kernel of these is run.
 #include <every_header.hpp>  // made by the test: one #include for each
 
+#include "workloads/rivals/atomic_word.cuh"
+#include "workloads/rivals/literal_2010.hpp"
+
 namespace gpusync {
 namespace {
 
@@ -137,7 +140,6 @@ void instantiate_shared() {
 template <class Word, class... Consensus>
 void instantiate_words() {
   using thread = rmw::cuda_thread<rmw::space::global>;
-  ((void)&every_operation<rmw_object<Word, 5, Consensus>>, ...);
   ((void)&every_operation<rmw_object<Word, 5, Consensus, rmw::named_operation<Word>, thread>>, ...);
 }
 
@@ -157,7 +159,7 @@ __global__ void survive(fault_tolerant_barrier<N> barrier, uint32_t* lost, timeo
 void every_instantiation() {
   using placed = grid::placed_counters<ordering::acquire_release>;
   instantiate_algorithms(grid::cuda_algorithms{});
-  instantiate_algorithms(grid::literal_algorithms{});
+  instantiate_algorithms(rivals::literal_algorithms{});
   (void)&every_way<placed>;
   (void)&every_way<grid::cluster_first>;
   (void)&every_way<grid::cooperative_groups>;
@@ -176,10 +178,11 @@ void every_instantiation() {
   instantiate_shared<rmw::cas<>>();
   instantiate_shared<rmw::coalesced_store<nvidia_h200, rmw::space::shared>>();
   instantiate_shared<rmw::coalesced_store<nvidia_h200, rmw::space::shared, uint32_t>>();
-  instantiate_words<uint32_t, rmw::hardware, rmw::cas_loop>();
-  instantiate_words<double, rmw::hardware, rmw::cas_loop>();
+  instantiate_words<uint32_t, rivals::hardware, rivals::cas_loop>();
+  instantiate_words<double, rivals::hardware, rivals::cas_loop>();
   (void)&counts<rmw_object<uint32_t, 5>>;
-  (void)&counts<rmw_object<uint32_t, 5, rmw::hardware>>;
+  (void)&counts<
+      rmw_object<uint32_t, 5, rivals::hardware, rmw::named_operation<uint32_t>, rmw::cuda_thread<rmw::space::global>>>;
   (void)&survive<132>;
 }
 

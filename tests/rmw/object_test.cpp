@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "support/rmw_crews.hpp"
+#include "workloads/rivals/atomic_word.hpp"
 
 namespace gpusync {
 namespace {
@@ -188,7 +189,7 @@ TEST(RmwObject, ANumberMayBeTakenOver) {
   take_part_in_turn<rmw::cas128<>>();
   take_part_in_turn<test::global_store>();
   take_part_in_turn<test::shared_store>();
-  take_part_in_turn<rmw::hardware>();
+  take_part_in_turn<rivals::hardware>();
 }
 
 TEST(RmwObject, BeginsWithTheStateThatItIsGiven) {
@@ -220,7 +221,7 @@ TEST(RmwObject, NarrowCellsWearOut) {
   const uint32_t round = 0x7ffffffe;
   reinterpret_cast<uint32_t*>(words)[0] = test::narrow_store::own_cell(round, 1);
   for (uint32_t i = 0; i < layout::record_words; ++i)
-    words[layout::record(0, 1) + i] = rmw::tagged(i == 0 ? 5 : 0, round);
+    words[layout::record(0, 1) + i] = rmw::detail::tagged(i == 0 ? 5 : 0, round);
   auto me = storage.object().join(1);
   EXPECT_EQ(me.add(1), 5u);
   EXPECT_THROW((void)me.add(1), error);
@@ -233,7 +234,7 @@ TEST(RmwObject, RoundsOutlastTheirTags) {
   const uint64_t round = 0xffff'fffd;
   words[0] = round << 16 | 1;
   for (uint32_t i = 0; i < layout::record_words; ++i) {
-    words[layout::record(0, 1) + i] = rmw::tagged(i == 0 ? 5 : 0, static_cast<uint32_t>(round));
+    words[layout::record(0, 1) + i] = rmw::detail::tagged(i == 0 ? 5 : 0, static_cast<uint32_t>(round));
   }
   auto me = storage.object().join(0);
   auto other = storage.object().join(1);
@@ -251,15 +252,15 @@ TEST(RmwObject, NumbersOfAnnouncementsMayComeBack) {
     storage.reset();
     // As after many announcements of participant 1, all done; a response is left that has the number 0, as in a fresh
     // object.
-    words[layout::announcement(0, 1)] = rmw::tagged(1, start << 8);
-    words[layout::record(0, 0) + layout::numbers + 1] = rmw::tagged(start, 0);
+    words[layout::announcement(0, 1)] = rmw::detail::tagged(1, start << 8);
+    words[layout::record(0, 0) + layout::numbers + 1] = rmw::detail::tagged(start, 0);
     auto one = storage.object().join(0);
     auto other = storage.object().join(1);
     for (uint32_t i = 0; i < 10; ++i) {
       EXPECT_EQ(one.add(1), 2 * i);
       EXPECT_EQ(other.add(1), 2 * i + 1);  // announces, for it does not know the last round
     }
-    EXPECT_NE(rmw::tag_of(words[layout::announcement(0, 1)]) >> 8, start);
+    EXPECT_NE(rmw::detail::tag_of(words[layout::announcement(0, 1)]) >> 8, start);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/rmw_machines.hpp"
+#include "workloads/rivals/atomic_word.hpp"
 
 namespace gpusync {
 namespace {
@@ -88,8 +89,8 @@ void walk_all() {
   walk<T, rmw::cas<rmw::publication::ordered, 2>>();
   walk<T, rmw::cas128<>>();
   walk<T, test::global_store>();
-  walk<T, rmw::hardware>();
-  walk<T, rmw::cas_loop>();
+  walk<T, rivals::hardware>();
+  walk<T, rivals::cas_loop>();
 }
 
 TEST(RmwOperations, AreAsDefinedOnInt32) {

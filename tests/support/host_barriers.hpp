@@ -70,4 +70,6 @@ class grid_with_memory : public host_grid {
   explicit grid_with_memory(const host_grid& grid) : host_grid(grid) {}
 };
 
+static_assert(is_grid<grid_with_memory<host_memory>>);
+
 }  // namespace gpusync::test

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include <gpusync/core/arrival_log.hpp>
+#include <gpusync/core/concepts.hpp>
 
 #include "explorer/explorer.hpp"
 
@@ -62,6 +62,7 @@ class model_grid {
   static constexpr uint32_t warp_size = 1;
   static constexpr bool whole_block = true;
   static constexpr bool may_lose_phases = false;
+  static constexpr bool handle_per_thread = false;
 
   static model_grid current() { return {}; }
 
@@ -92,5 +93,7 @@ class model_grid {
   uint64_t now() const { return 0; }
   void pause() const { explorer::active().pause(); }
 };
+
+static_assert(is_memory<model_memory> && is_grid<model_grid<>>, "see core/concepts.hpp");
 
 }  // namespace gpusync::verify

@@ -13,7 +13,7 @@ struct tests_for_equality : correct {
   static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = gpusync::detail::poll_until<memory_order::acquire, scope::device>(
+      status = poll_until<memory_order::acquire, scope::device>(
           grid, words, [goal](uint32_t current) { return current == goal; }, context);
     }
     return sync_block_status(grid, status, context);
@@ -26,7 +26,7 @@ struct ignores_the_wrap : correct {
   static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = gpusync::detail::poll_until<memory_order::acquire, scope::device>(
+      status = poll_until<memory_order::acquire, scope::device>(
           grid, words, [goal](uint32_t current) { return current >= goal; }, context);
     }
     return sync_block_status(grid, status, context);
@@ -40,7 +40,7 @@ struct released_too_early : correct {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
       const uint32_t enough = phase_word::goal(goal - 1) - phase_word::one_phase + grid.blocks() - 1;
-      status = gpusync::detail::poll_until<memory_order::acquire, scope::device>(
+      status = poll_until<memory_order::acquire, scope::device>(
           grid, words, [enough](uint32_t current) { return phase_reached(current, enough); }, context);
     }
     return sync_block_status(grid, status, context);
@@ -87,7 +87,7 @@ struct counts_down_again : correct {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
       const uint32_t full = own.blocks;
-      status = gpusync::detail::poll_until<memory_order::acquire, scope::device>(
+      status = poll_until<memory_order::acquire, scope::device>(
           grid, words, [full](uint32_t current) { return current == full; }, context);
       Grid::memory::template add<memory_order::release, scope::device>(words, ~0u);
     }
@@ -126,7 +126,7 @@ struct joins_neighbours : correct {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
       for (const uint32_t step : {1u, own.blocks - 1}) {
-        status = gpusync::detail::poll_until<memory_order::acquire, scope::device>(
+        status = poll_until<memory_order::acquire, scope::device>(
             grid, words + (own.rank + step) % own.blocks,
             [phase](uint32_t current) { return phase_reached(current, phase); }, context);
       }

@@ -25,7 +25,7 @@ struct no_validation : model_machine<State, N, Consensus, Operation> {
   uint64_t load(const uint64_t* address) const {
     const uint64_t word = base::template load<Order>(address);
     if (!rmw_now.exploring || !base::is_record(address)) return word;
-    return rmw::tagged(rmw::payload_of(word), explorer::active().noted());
+    return rmw::detail::tagged(rmw::detail::payload_of(word), explorer::active().noted());
   }
   template <class Participant>
   void milestone(uint32_t pass, const Participant& participant) const {
@@ -110,8 +110,8 @@ struct joins_announcements : model_machine<State, N, Consensus, Operation> {
     const auto offset = static_cast<uint32_t>(address - rmw_now.words);
     if (!rmw_now.exploring || offset < layout::announcements || offset >= layout::responses) return word;
     const bool first_row = offset - layout::announcements < N;
-    if (first_row) explorer::active().noted() = rmw::tag_of(word);
-    return first_row ? word : rmw::tagged(rmw::payload_of(word), explorer::active().noted());
+    if (first_row) explorer::active().noted() = rmw::detail::tag_of(word);
+    return first_row ? word : rmw::detail::tagged(rmw::detail::payload_of(word), explorer::active().noted());
   }
 };
 

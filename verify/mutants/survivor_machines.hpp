@@ -36,8 +36,8 @@ struct closes_what_is_complete : survivor_machine<plain_machine> {
         Order, address, 8,
         [](uint64_t was, uint64_t from, uint64_t to) {
           // Closed once, but whatever has been counted.
-          if (rmw::arrival_word::closings(was) != rmw::arrival_word::closings(from)) return was;
-          return to - rmw::arrival_word::count(to) + rmw::arrival_word::count(was);
+          if (rmw::detail::arrival_word::closings(was) != rmw::detail::arrival_word::closings(from)) return was;
+          return to - rmw::detail::arrival_word::count(to) + rmw::detail::arrival_word::count(was);
         },
         expected, desired);
     return expected;
@@ -48,7 +48,7 @@ struct closes_what_is_complete : survivor_machine<plain_machine> {
 struct counts_late_arrivals : survivor_machine<plain_machine> {
   using base = survivor_machine<plain_machine>;
   static uint64_t seen(uint64_t word) {
-    const uint64_t count = rmw::arrival_word::count(word);
+    const uint64_t count = rmw::detail::arrival_word::count(word);
     return count >= explorer::active().form().blocks ? count : word;
   }
   uint64_t arrive(uint64_t* flag, uint64_t mark, uint64_t* word) const {

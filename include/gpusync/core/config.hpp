@@ -63,3 +63,10 @@ using std::uintptr_t;
 #define GPUSYNC_THREAD_SANITIZER 1
 #endif
 #endif
+
+namespace gpusync::detail {
+
+/// Words of 32 bits in a line of NVIDIA's L2 cache: what lies on lines of its own is not disturbed by its neighbours.
+inline constexpr uint32_t line_words = 32;
+
+}  // namespace gpusync::detail

@@ -1,7 +1,7 @@
 // The grid that a CUDA kernel sees.
 #pragma once
 
-#include <gpusync/core/arrival_log.hpp>
+#include <gpusync/core/concepts.hpp>
 #include <gpusync/core/cuda_memory.cuh>
 
 namespace gpusync {
@@ -18,6 +18,8 @@ struct cuda_grid {
   static constexpr bool whole_block = true;
   /// Whether a launch may come upon a phase that was given up: then barriers look for one.
   static constexpr bool may_lose_phases = true;
+  /// Whether a launch makes a handle for each thread: here a kernel has its own.
+  static constexpr bool handle_per_thread = false;
 
   /// The grid of the calling thread.
   static __device__ __forceinline__ cuda_grid current() { return {}; }
@@ -154,5 +156,7 @@ struct cuda_grid {
     __syncthreads();
   }
 };
+
+static_assert(is_memory<cuda_memory> && is_grid<cuda_grid>, "see core/concepts.hpp");
 
 }  // namespace gpusync

@@ -1,4 +1,4 @@
-// Atomic operations on global memory of a CUDA device, each one PTX instruction (PTX ISA, memory consistency model).
+// Atomic operations on memory of a CUDA device, each one PTX instruction (PTX ISA, memory consistency model).
 #pragma once
 
 #include <gpusync/core/config.hpp>
@@ -6,110 +6,200 @@
 
 namespace gpusync {
 
-/// Atomics on aligned 32-bit words in global memory (or mapped host memory). The scope is PTX's: block = .cta,
-/// device = .gpu, system = .sys. Needs sm_70.
+namespace detail {
+
+// PTX's words, for the "C" operands of asm statements.
+template <memory_order Order>
+struct ptx_order;
+template <>
+struct ptx_order<memory_order::relaxed> {
+  static constexpr char text[] = "relaxed";
+};
+template <>
+struct ptx_order<memory_order::acquire> {
+  static constexpr char text[] = "acquire";
+};
+template <>
+struct ptx_order<memory_order::release> {
+  static constexpr char text[] = "release";
+};
+template <>
+struct ptx_order<memory_order::acq_rel> {
+  static constexpr char text[] = "acq_rel";
+};
+template <scope Scope>
+struct ptx_scope;
+template <>
+struct ptx_scope<scope::block> {
+  static constexpr char text[] = "cta";
+};
+template <>
+struct ptx_scope<scope::device> {
+  static constexpr char text[] = "gpu";
+};
+template <>
+struct ptx_scope<scope::system> {
+  static constexpr char text[] = "sys";
+};
+struct in_global_memory {
+  static constexpr char text[] = "global";
+  static __device__ __forceinline__ size_t address(const void* generic) { return __cvta_generic_to_global(generic); }
+};
+struct in_shared_memory {
+  static constexpr char text[] = "shared";
+  static __device__ __forceinline__ size_t address(const void* generic) { return __cvta_generic_to_shared(generic); }
+};
+
+// What stands in the place of %ORDER, %SCOPE and %PLACE: operands of an asm statement.
+#define GPUSYNC_PTX_WORDS "C"(ptx_order<Order>::text), "C"(ptx_scope<Scope>::text), "C"(Place::text)
+
+/// Atomic operations on words of 32, 64 and 128 bits in global or in shared memory.
 ///
 /// Inline PTX instead of libcu++'s atomic_ref: a barrier's speed hangs on which instruction it is (a relaxed poll
 /// that ptxas keeps in its loop, one acquire after it), and the headers stay light enough for NVRTC.
-struct cuda_memory {
-  /// Returns the word at `address`. Order: relaxed or acquire.
+template <class Place>
+struct cuda_atomics {
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ uint32_t load(const uint32_t* address) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
-    uint32_t value = 0;
-    const size_t global = __cvta_generic_to_global(address);
-#define GPUSYNC_LOAD(ORDER, SCOPE) \
-  asm volatile("ld." ORDER "." SCOPE ".global.u32 %0, [%1];" : "=r"(value) : "l"(global) : "memory")
-    if constexpr (Order == memory_order::relaxed) {
-      if constexpr (Scope == scope::block) GPUSYNC_LOAD("relaxed", "cta");
-      if constexpr (Scope == scope::device) GPUSYNC_LOAD("relaxed", "gpu");
-      if constexpr (Scope == scope::system) GPUSYNC_LOAD("relaxed", "sys");
-    } else {
-      if constexpr (Scope == scope::block) GPUSYNC_LOAD("acquire", "cta");
-      if constexpr (Scope == scope::device) GPUSYNC_LOAD("acquire", "gpu");
-      if constexpr (Scope == scope::system) GPUSYNC_LOAD("acquire", "sys");
-    }
-#undef GPUSYNC_LOAD
+    uint32_t value;
+    asm volatile("ld.%2.%3.%4.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(Place::address(address)), GPUSYNC_PTX_WORDS
+                 : "memory");
+    return value;
+  }
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ uint64_t load(const uint64_t* address) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
+    uint64_t value;
+    asm volatile("ld.%2.%3.%4.u64 %0, [%1];"
+                 : "=l"(value)
+                 : "l"(Place::address(address)), GPUSYNC_PTX_WORDS
+                 : "memory");
+    return value;
+  }
+  /// 128 bits: PTX 8.3.
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ wide_word load(const wide_word* address) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
+    wide_word value;
+    asm volatile("{ .reg .b128 all; ld.%3.%4.%5.b128 all, [%2]; mov.b128 {%0, %1}, all; }"
+                 : "=l"(value.low), "=l"(value.high)
+                 : "l"(Place::address(address)), GPUSYNC_PTX_WORDS
+                 : "memory");
     return value;
   }
 
-  /// Stores `value` at `address`. Order: relaxed or release.
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ void store(uint32_t* address, uint32_t value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
-    const size_t global = __cvta_generic_to_global(address);
-#define GPUSYNC_STORE(ORDER, SCOPE) \
-  asm volatile("st." ORDER "." SCOPE ".global.u32 [%0], %1;" ::"l"(global), "r"(value) : "memory")
-    if constexpr (Order == memory_order::relaxed) {
-      if constexpr (Scope == scope::block) GPUSYNC_STORE("relaxed", "cta");
-      if constexpr (Scope == scope::device) GPUSYNC_STORE("relaxed", "gpu");
-      if constexpr (Scope == scope::system) GPUSYNC_STORE("relaxed", "sys");
-    } else {
-      if constexpr (Scope == scope::block) GPUSYNC_STORE("release", "cta");
-      if constexpr (Scope == scope::device) GPUSYNC_STORE("release", "gpu");
-      if constexpr (Scope == scope::system) GPUSYNC_STORE("release", "sys");
-    }
-#undef GPUSYNC_STORE
+    asm volatile("st.%2.%3.%4.u32 [%0], %1;" ::"l"(Place::address(address)), "r"(value), GPUSYNC_PTX_WORDS : "memory");
+  }
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ void store(uint64_t* address, uint64_t value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
+    asm volatile("st.%2.%3.%4.u64 [%0], %1;" ::"l"(Place::address(address)), "l"(value), GPUSYNC_PTX_WORDS : "memory");
   }
 
-  /// Adds `value` to the word at `address` and returns what it held before. Order: relaxed, acquire, release, acq_rel.
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ uint32_t fetch_add(uint32_t* address, uint32_t value) {
-    static_assert(Order != memory_order::seq_cst, "PTX has no sequentially consistent atomic: add a fence");
-    uint32_t before = 0;
-    const size_t global = __cvta_generic_to_global(address);
-#define GPUSYNC_ADD(ORDER, SCOPE)                                      \
-  asm volatile("atom." ORDER "." SCOPE ".global.add.u32 %0, [%1], %2;" \
-               : "=r"(before)                                          \
-               : "l"(global), "r"(value)                               \
-               : "memory")
-#define GPUSYNC_ADD_IN_SCOPE(ORDER)                                \
-  if constexpr (Scope == scope::block) GPUSYNC_ADD(ORDER, "cta");  \
-  if constexpr (Scope == scope::device) GPUSYNC_ADD(ORDER, "gpu"); \
-  if constexpr (Scope == scope::system) GPUSYNC_ADD(ORDER, "sys")
-    if constexpr (Order == memory_order::relaxed) {
-      GPUSYNC_ADD_IN_SCOPE("relaxed");
-    } else if constexpr (Order == memory_order::acquire) {
-      GPUSYNC_ADD_IN_SCOPE("acquire");
-    } else if constexpr (Order == memory_order::release) {
-      GPUSYNC_ADD_IN_SCOPE("release");
-    } else {
-      GPUSYNC_ADD_IN_SCOPE("acq_rel");
-    }
-#undef GPUSYNC_ADD_IN_SCOPE
-#undef GPUSYNC_ADD
+    uint32_t before;
+    asm volatile("atom.%3.%4.%5.add.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(Place::address(address)), "r"(value), GPUSYNC_PTX_WORDS
+                 : "memory");
+    return before;
+  }
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ uint64_t fetch_add(uint64_t* address, uint64_t value) {
+    uint64_t before;
+    asm volatile("atom.%3.%4.%5.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(Place::address(address)), "l"(value), GPUSYNC_PTX_WORDS
+                 : "memory");
     return before;
   }
 
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ void add(uint32_t* address, uint32_t value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release,
+                  "a reduction is relaxed or releases");
+    asm volatile("red.%2.%3.%4.add.u32 [%0], %1;" ::"l"(Place::address(address)), "r"(value), GPUSYNC_PTX_WORDS
+                 : "memory");
+  }
+
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ uint32_t compare_exchange(uint32_t* address, uint32_t expected, uint32_t desired) {
+    uint32_t before;
+    asm volatile("atom.%4.%5.%6.cas.b32 %0, [%1], %2, %3;"
+                 : "=r"(before)
+                 : "l"(Place::address(address)), "r"(expected), "r"(desired), GPUSYNC_PTX_WORDS
+                 : "memory");
+    return before;
+  }
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ uint64_t compare_exchange(uint64_t* address, uint64_t expected, uint64_t desired) {
+    uint64_t before;
+    asm volatile("atom.%4.%5.%6.cas.b64 %0, [%1], %2, %3;"
+                 : "=l"(before)
+                 : "l"(Place::address(address)), "l"(expected), "l"(desired), GPUSYNC_PTX_WORDS
+                 : "memory");
+    return before;
+  }
+  /// sm_90; older GPUs have no such instruction and trap. The host refuses rmw::cas128 for them
+  /// (rmw::require_evidence), so that is for programs that never asked.
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ wide_word compare_exchange(wide_word* address, wide_word expected,
+                                                               wide_word desired) {
+    wide_word before = expected;
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    asm volatile(
+        "{ .reg .b128 from, to, was; mov.b128 from, {%3, %4}; mov.b128 to, {%5, %6}; "
+        "atom.%7.%8.%9.cas.b128 was, [%2], from, to; mov.b128 {%0, %1}, was; }"
+        : "=l"(before.low), "=l"(before.high)
+        : "l"(Place::address(address)), "l"(expected.low), "l"(expected.high), "l"(desired.low), "l"(desired.high),
+          GPUSYNC_PTX_WORDS
+        : "memory");
+#else
+    (void)address, (void)desired;
+    __trap();
+#endif
+    return before;
+  }
+};
+
+#undef GPUSYNC_PTX_WORDS
+
+/// A release fence at device scope.
+__device__ __forceinline__ void release_fence() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.release.gpu;" ::: "memory");
+#else
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#endif
+}
+
+/// A sequentially consistent fence.
+template <scope Scope>
+__device__ __forceinline__ void sequential_fence() {
+  asm volatile("fence.sc.%0;" ::"C"(ptx_scope<Scope>::text) : "memory");
+}
+
+}  // namespace detail
+
+/// Atomics on aligned words of 32 and 64 bits in global memory (or mapped host memory): a Memory (core/concepts.hpp),
+/// with compare_exchange() besides. The scope is PTX's: block = .cta, device = .gpu, system = .sys. Needs sm_70.
+struct cuda_memory : detail::cuda_atomics<detail::in_global_memory> {
   /// fetch_add() on two words, on which nothing may rely as to which is first. Order: relaxed or release, by one fence
   /// for both: a second one would wait for the first add to come back. Scope: device.
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ two_words fetch_add_both(uint32_t* first, uint32_t* second, uint32_t value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "two adds are relaxed or release");
     static_assert(Scope == scope::device, "the fence is the device's");
-    if constexpr (Order == memory_order::release) release_fence();
+    if constexpr (Order == memory_order::release) detail::release_fence();
     const uint32_t before = fetch_add<memory_order::relaxed, Scope>(first, value);
     return {before, fetch_add<memory_order::relaxed, Scope>(second, value)};
-  }
-
-  /// Adds `value` to the word at `address` and does not wait for what it held. Order: relaxed or release.
-  template <memory_order Order, scope Scope>
-  static __device__ __forceinline__ void add(uint32_t* address, uint32_t value) {
-    static_assert(Order == memory_order::relaxed || Order == memory_order::release,
-                  "a reduction is relaxed or releases");
-    const size_t global = __cvta_generic_to_global(address);
-#define GPUSYNC_RED(ORDER, SCOPE) \
-  asm volatile("red." ORDER "." SCOPE ".global.add.u32 [%0], %1;" ::"l"(global), "r"(value) : "memory")
-    if constexpr (Order == memory_order::relaxed) {
-      if constexpr (Scope == scope::block) GPUSYNC_RED("relaxed", "cta");
-      if constexpr (Scope == scope::device) GPUSYNC_RED("relaxed", "gpu");
-      if constexpr (Scope == scope::system) GPUSYNC_RED("relaxed", "sys");
-    } else {
-      if constexpr (Scope == scope::block) GPUSYNC_RED("release", "cta");
-      if constexpr (Scope == scope::device) GPUSYNC_RED("release", "gpu");
-      if constexpr (Scope == scope::system) GPUSYNC_RED("release", "sys");
-    }
-#undef GPUSYNC_RED
   }
 
   /// Waits until the calling thread's writes are performed at device scope, without ordering anything: a release fence
@@ -121,7 +211,7 @@ struct cuda_memory {
   static __device__ __forceinline__ void drain(uint32_t times) {
     asm volatile("" : "+r"(times));
     GPUSYNC_UNROLL(1)
-    for (; times != 0; --times) release_fence();
+    for (; times != 0; --times) detail::release_fence();
   }
 
   /// Makes visible what was released before the value last read from `address` was written. An acquiring load whose
@@ -137,15 +227,6 @@ struct cuda_memory {
     if constexpr (Scope == scope::block) __threadfence_block();
     if constexpr (Scope == scope::device) __threadfence();
     if constexpr (Scope == scope::system) __threadfence_system();
-  }
-
- private:
-  static __device__ __forceinline__ void release_fence() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("fence.release.gpu;" ::: "memory");
-#else
-    asm volatile("fence.acq_rel.gpu;" ::: "memory");
-#endif
   }
 };
 

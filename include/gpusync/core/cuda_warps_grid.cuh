@@ -84,4 +84,6 @@ class cuda_warps_grid : public cuda_grid {
   uint32_t threads_;
 };
 
+static_assert(is_grid<cuda_warps_grid<>> && is_grid<cuda_warps_grid<1>>, "see core/concepts.hpp");
+
 }  // namespace gpusync

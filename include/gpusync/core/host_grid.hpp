@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include <gpusync/core/arrival_log.hpp>
+#include <gpusync/core/concepts.hpp>
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/host_memory.hpp>
 
@@ -109,7 +109,7 @@ class host_grid {
 
   /// For a call that breaks a barrier's contract: the launch throws.
   [[noreturn]] void fail(timeout_report*, misuse reason, uint32_t detail) const {
-    throw_misuse(reason, block(), detail);
+    detail::throw_misuse(reason, block(), detail);
   }
 
   template <uint32_t Count>
@@ -131,5 +131,7 @@ class host_grid {
   explicit host_grid(host_detail::place* place) : place_(place) {}
   host_detail::place* place_;
 };
+
+static_assert(is_memory<host_memory> && is_grid<host_grid>, "see core/concepts.hpp");
 
 }  // namespace gpusync

@@ -35,11 +35,15 @@ inline std::vector<missing_block> missing_blocks(const timeout_report& report) {
   return list;
 }
 
+namespace detail {
+
 /// Whether nothing has happened that a report could tell.
 inline bool is_clean(const timeout_report& report) {
   return __atomic_load_n(&report.written, __ATOMIC_ACQUIRE) == 0 &&
          __atomic_load_n(reinterpret_cast<const uint32_t*>(&report.reason), __ATOMIC_ACQUIRE) == 0;
 }
+
+}  // namespace detail
 
 /// What a report says, in a sentence or two; empty if nothing happened. May be called while the kernel runs, and after
 /// the CUDA context has been lost.

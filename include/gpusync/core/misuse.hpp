@@ -64,12 +64,16 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
   return {};
 }
 
+namespace detail {
+
 /// Throws what a launch on host threads ends with.
 [[noreturn]] inline void throw_misuse(misuse reason, uint32_t block, uint32_t detail) {
   const std::string words = misuse_in_words(reason, block, detail);
   if (reason == misuse::lost_phase) throw broken_barrier(words);
   throw invalid_argument(words);
 }
+
+}  // namespace detail
 
 #endif
 

@@ -27,6 +27,18 @@ struct two_words {
   uint32_t first, second;
 };
 
+/// 128 bits that are read and exchanged as one.
+struct alignas(16) wide_word {
+  uint64_t low;
+  uint64_t high;
+};
+GPUSYNC_HD constexpr bool operator==(const wide_word& one, const wide_word& other) {
+  return one.low == other.low && one.high == other.high;
+}
+GPUSYNC_HD constexpr bool operator!=(const wide_word& one, const wide_word& other) {
+  return !(one == other);
+}
+
 /// How a barrier orders the memory accesses of the blocks that it joins.
 enum class ordering {
   /// As first published in 2010 (Xiao and Feng): the barrier's own words are atomic and relaxed, the data is not

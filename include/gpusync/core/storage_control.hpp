@@ -29,17 +29,7 @@ struct launch_request {
 /// number that its handles carry. Thread-safe as far as its storage is.
 class storage_control {
  public:
-  storage_control() {
-    living& all = everyone();
-    const std::unique_lock<std::shared_mutex> lock(all.mutex);
-    number_ = ++all.last;
-    all.storages.emplace(number_, this);
-  }
-  virtual ~storage_control() {
-    living& all = everyone();
-    const std::unique_lock<std::shared_mutex> lock(all.mutex);
-    all.storages.erase(number_);
-  }
+  virtual ~storage_control() = default;
   storage_control(const storage_control&) = delete;
   storage_control& operator=(const storage_control&) = delete;
 
@@ -92,6 +82,25 @@ class storage_control {
     return words;
   }
 
+ protected:
+  storage_control() {
+    living& all = everyone();
+    const std::unique_lock<std::shared_mutex> lock(all.mutex);
+    number_ = ++all.last;
+  }
+  /// From now on launches and reports_of() find it: the last thing that the constructor of the final class does.
+  void enlist() {
+    living& all = everyone();
+    const std::unique_lock<std::shared_mutex> lock(all.mutex);
+    all.storages.emplace(number_, this);
+  }
+  /// They find it no more, and none is at it: the first thing that the destructor of the final class does.
+  void retire() {
+    living& all = everyone();
+    const std::unique_lock<std::shared_mutex> lock(all.mutex);
+    all.storages.erase(number_);
+  }
+
  private:
   struct living {
     std::shared_mutex mutex;
@@ -107,6 +116,17 @@ class storage_control {
   uint64_t number_ = 0;
 };
 
+/// Throws invalid_argument unless a launch is on the device that a storage is for; `what` was made for it.
+inline void require_device(int launched_on, int made_for, const char* what) {
+  if (launched_on == made_for) return;
+  const auto name = [](int device) {
+    return device == launch_request::host_launch ? std::string("host threads")
+                                                 : "CUDA device " + std::to_string(device);
+  };
+  throw invalid_argument(what + std::string(" was made for ") + name(made_for) + ", but the launch is on " +
+                         name(launched_on) + ". Make a storage there.");
+}
+
 /// What the storages of all grid barriers check: sizes, and that no phase was given up.
 class barrier_control : public storage_control {
  public:
@@ -121,7 +141,7 @@ class barrier_control : public storage_control {
   int device() const override { return device_; }
 
   void check(const handle_header& handle, const launch_request& launch) override {
-    if (launch.device != device_) throw invalid_argument(wrong_device(launch.device));
+    require_device(launch.device, device_, "A barrier's storage");
     if (handle.kind == handle_kind::part) {
       if (uint64_t{handle.first} + handle.count > launch.blocks) {
         throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
@@ -147,15 +167,6 @@ class barrier_control : public storage_control {
 
  protected:
   uint32_t capacity() const { return capacity_; }
-
-  std::string wrong_device(int other) const {
-    const auto name = [](int device) {
-      return device == launch_request::host_launch ? std::string("host threads")
-                                                   : "CUDA device " + std::to_string(device);
-    };
-    return "A barrier's storage was made for " + name(device_) + ", but the launch is on " + name(other) +
-           ". Make a storage there.";
-  }
 
  private:
   int device_;

@@ -4,7 +4,9 @@
 #include <gpusync/core/ordering.hpp>
 #include <gpusync/core/wait_context.hpp>
 
-namespace gpusync::detail {
+namespace gpusync {
+
+namespace detail {
 
 /// How a wait that was not soon over ended, and what is left of what it was given.
 template <class Done, class Deadline>
@@ -37,7 +39,10 @@ GPUSYNC_HD GPUSYNC_COLD inline long_wait<Done, Deadline> wait_long(Grid grid, co
   return {wait_status::timed_out, done, context.limit()};
 }
 
-/// The first Grid::polls_per_look polls of a wait: whether one of them found that `done(value)` holds.
+}  // namespace detail
+
+/// The first Grid::polls_per_look polls of a wait, without what a long one needs: whether one of them found that
+/// `done(value)` holds.
 GPUSYNC_API_TEMPLATE
 template <memory_order Order, scope Scope, class Grid, class Done>
 GPUSYNC_HD inline bool soon_over(Grid grid, const uint32_t* word, Done done) {
@@ -69,10 +74,12 @@ GPUSYNC_HD inline wait_status poll_until(Grid grid, const uint32_t* word, Done d
   static_assert(Order == memory_order::relaxed || Order == memory_order::acquire,
                 "a wait is relaxed or acquires; it cannot release anything");
   if (soon_over<Order, Scope>(grid, word, done)) return wait_status::completed;
-  const long_wait<Done, Deadline> end = wait_long<Order, Scope>(grid, word, done, context);
+  const detail::long_wait<Done, Deadline> end = detail::wait_long<Order, Scope>(grid, word, done, context);
   context.go_on_with(end.limit);
   return end.status;
 }
+
+namespace detail {
 
 /// As poll_until(), with a wider question once the wait has become long: `later`, which may change with each answer and
 /// comes back with the status.
@@ -86,4 +93,6 @@ GPUSYNC_HD inline long_wait<Later, Deadline> poll_until_or(Grid grid, const uint
   return end;
 }
 
-}  // namespace gpusync::detail
+}  // namespace detail
+
+}  // namespace gpusync

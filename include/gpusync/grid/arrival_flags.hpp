@@ -18,7 +18,6 @@ namespace gpusync::grid {
 /// The margin is for blocks that drop out. Ranks close up behind them, so a slow one may find in the flag it waits for
 /// what its next owner stored some phases later.
 struct arrival_flags {
-  static constexpr uint32_t line_words = 32;
   static constexpr uint32_t margin = 1u << 16;
   static constexpr uint32_t max_blocks = margin - 1;
 

@@ -1,58 +1,24 @@
 // The front door to the grid barriers: what a kernel holds in its hand.
 #pragma once
 
+#include <gpusync/core/concepts.hpp>
 #include <gpusync/core/handle.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync {
 
 namespace detail {
 
-/// Whether an algorithm has a form of its own for a block that waits as soon as it has arrived.
-template <class Algorithm, class = void>
-struct has_fused_form {
-  static constexpr bool value = false;
-};
-template <class Algorithm>
-struct has_fused_form<Algorithm, decltype(void(Algorithm::has_fused_form))> {
-  static constexpr bool value = Algorithm::has_fused_form;
-};
-
-/// What an algorithm is given with every kernel besides its words: its `places`, or nothing.
-struct no_places {};
-template <class Algorithm, class = void>
-struct places_of {
-  static constexpr bool has = false;
-  using type = no_places;
-  GPUSYNC_HD static type in(uint32_t*) { return {}; }
-};
-template <class Algorithm>
-struct places_of<Algorithm, decltype(void(sizeof(typename Algorithm::places)))> {
-  static constexpr bool has = true;
-  using type = typename Algorithm::places;
-  GPUSYNC_HD static type in(uint32_t* words) { return Algorithm::places_in(words); }
-};
-
 /// What a storage gives to a barrier; the same for all threads of all blocks.
 template <class Algorithm>
 struct barrier_argument {
   handle_header header;
-  typename places_of<Algorithm>::type places;
+  typename Algorithm::places places;
   uint32_t capacity;  ///< the most members
   uint32_t* words;
   arrival_log log;
-};
-
-/// Whether a launch makes a handle for each thread, as those on host threads do: then the one that it was given is for
-/// no thread, and all would share it.
-template <class Grid, class = void>
-struct has_handle_per_thread {
-  static constexpr bool value = false;
-};
-template <class Grid>
-struct has_handle_per_thread<Grid, decltype(void(Grid::handle_per_thread))> {
-  static constexpr bool value = Grid::handle_per_thread;
 };
 
 /// Where a barrier's grid comes from: a block finds its own when it asks; a view of some of its warps is kept.
@@ -92,6 +58,8 @@ class grid_source<Grid, false> {
 /// block_range (a part of the grid) or dropping_blocks (blocks may leave early).
 template <class Algorithm, class Grid, class Members = whole_grid>
 class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier<Algorithm, Grid, Members>> {
+  static_assert(is_grid<Grid>, "a Grid has what core/concepts.hpp says");
+
  public:
   /// How its blocks wait for each other.
   using algorithm = Algorithm;
@@ -129,7 +97,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   /// Use the storage's barrier() instead.
   GPUSYNC_HD explicit basic_grid_barrier(const argument& given, Members who = Members()) : given_(given), who_(who) {
-    if constexpr (detail::has_handle_per_thread<Grid>::value) standing_ = standing::original;
+    if constexpr (Grid::handle_per_thread) standing_ = standing::original;
   }
   /// A view of some warps: use on().
   GPUSYNC_HD basic_grid_barrier(const argument& given, Members who, Grid view)
@@ -154,7 +122,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_API_TEMPLATE
   template <class OtherGrid>
   GPUSYNC_HD basic_grid_barrier<Algorithm, OtherGrid, Members> on(OtherGrid view) {
-    static_assert(OtherGrid::whole_block || !grid::is_whole_grid_only<Algorithm>::value,
+    static_assert(OtherGrid::whole_block || !Algorithm::whole_grid_only,
                   "this algorithm joins nothing but whole blocks: some of their warps cannot act for them");
     if (standing_ == standing::original) refuse(view, given_.log.report, standing_, 0);
     if (standing_ != standing::fresh || phase_ != 0) view.fail(given_.log.report, misuse::lent, 0);
@@ -315,10 +283,9 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     const membership own = admitted(grid, given, who, how);
     membership_of_phase found{{}, standing::joined, 0};
     if constexpr (watches_loss) found.lost = given.log.lost(grid);
-    if constexpr (detail::places_of<Algorithm>::has) {
+    if constexpr (Algorithm::has_places) {
       // Not out of line: it reads the kernel's parameters where they are.
-      found.state = Algorithm::template look<Members::may_drop>(
-          grid, Algorithm::template place<Members::may_drop>(grid, given.places, own));
+      found.state = Algorithm::template find<Members::may_drop>(grid, given.places, own);
     } else {
       found.state = joined(grid, given.words, own);
     }
@@ -358,7 +325,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   /// Makes of what join() has found what a phase leaves behind.
   GPUSYNC_API static void settle(state_type& state) {
-    if constexpr (detail::has_fused_form<Algorithm>::value) Algorithm::settle(state);
+    if constexpr (Algorithm::has_fused_form) Algorithm::settle(state);
   }
 
   GPUSYNC_API void note_entry(Grid grid) {
@@ -371,7 +338,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   /// For a block that waits at once.
   GPUSYNC_API static typename Algorithm::token arrive_to_wait(Grid grid, uint32_t* words, state_type& state) {
-    if constexpr (detail::has_fused_form<Algorithm>::value) {
+    if constexpr (Algorithm::has_fused_form) {
       return Algorithm::arrive_fused(grid, words, state);
     } else {
       return Algorithm::arrive(grid, words, state);
@@ -382,7 +349,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   /// looked up behind the arrival, whose release would wait for it.
   GPUSYNC_API static typename Algorithm::token arrive_first(Grid grid, const argument& given, membership own,
                                                             state_type& state, uint32_t& lost) {
-    if constexpr (detail::places_of<Algorithm>::has) {
+    if constexpr (Algorithm::has_places) {
       return Algorithm::template arrive_first<Members::may_drop>(grid, given.places, own, state, given.log, lost);
     } else {
       state = joined(grid, given.words, own);
@@ -481,7 +448,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     [[maybe_unused]] const auto copy = kept<Deadline>(token);
     wait_context<Deadline> context(limit, given.log, who.place(grid), Algorithm::stamp(token), timeout_flag);
     wait_status status;
-    if constexpr (JustArrived && detail::has_fused_form<Algorithm>::value) {
+    if constexpr (JustArrived && Algorithm::has_fused_form) {
       status =
           Algorithm::wait_fused(grid, given.words, state, static_cast<typename Algorithm::token&&>(token), context);
     } else {
@@ -510,7 +477,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   template <class Deadline>
   GPUSYNC_HD wait_status drop_within(Deadline limit) {
     static_assert(Members::may_drop, "only a barrier made by dropping_barrier() can be left early");
-    static_assert(grid::is_safe<Algorithm>::value, "as published in 2010, its number of members is fixed");
+    static_assert(Algorithm::safe, "as published in 2010, its number of members is fixed");
     static_assert(Algorithm::order != ordering::none, "nothing would order the news of the drop before the arrival");
     Grid grid = grid_();
     const bool first = standing_ != standing::joined;

@@ -7,7 +7,7 @@
 #include <gpusync/core/size.hpp>
 #include <gpusync/grid/members.hpp>
 
-namespace gpusync::grid {
+namespace gpusync::detail {
 
 /// `blocks`, or throws invalid_argument if the algorithm cannot serve that many. To be asked before anything is
 /// computed from the number.
@@ -25,4 +25,4 @@ inline void require_capacity(const block_range& part, uint32_t capacity) {
                          " blocks was asked for, but its storage was made for 1 to " + std::to_string(capacity) + ".");
 }
 
-}  // namespace gpusync::grid
+}  // namespace gpusync::detail

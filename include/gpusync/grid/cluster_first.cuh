@@ -5,6 +5,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -22,15 +23,14 @@ namespace gpusync::grid {
 /// Limits: the hardware barrier has no deadline, so a wait cannot carry one, and it cannot name who is missing.
 /// Cost: one hop and one cluster barrier. Per cluster one add; per block polls of one word.
 /// Storage: one word on a line of its own; at most 65,535 clusters.
-struct cluster_first {
+struct cluster_first : algorithm_defaults {
   static constexpr ordering order = ordering::acquire_release;
   static constexpr bool bounded = false;
   static constexpr bool wait_needed_by_others = true;
   static constexpr bool has_orderings = false;
   static constexpr bool whole_grid_only = true;
-  static constexpr bool for_clusters = true;  ///< means something in launches in clusters only
+  static constexpr bool for_clusters = true;
   static constexpr const char* family = "cluster-first";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 
   /// The counter at the end of the phase in which the block arrived.
@@ -93,7 +93,7 @@ struct cluster_first {
     if (own.adds) cuda_memory::add<memory_order::release, scope::device>(words, own.step);
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = gpusync::detail::poll_until<memory_order::acquire, scope::device>(
+      status = poll_until<memory_order::acquire, scope::device>(
           grid, words, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     }
     return sync_block_status(grid, status, context);

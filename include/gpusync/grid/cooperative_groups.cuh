@@ -5,6 +5,7 @@
 
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 
 namespace gpusync::grid {
@@ -16,14 +17,12 @@ namespace gpusync::grid {
 /// Limits: its word cannot be seen or placed, so a wait cannot carry a deadline and cannot name who is missing, and it
 ///   always joins the whole grid.
 /// Cost: one hop; it polls with acquiring loads, each of which also invalidates L1.
-struct cooperative_groups {
+struct cooperative_groups : algorithm_defaults {
   static constexpr ordering order = ordering::acquire_release;
   static constexpr bool bounded = false;
-  static constexpr bool wait_needed_by_others = false;
   static constexpr bool has_orderings = false;
   static constexpr bool whole_grid_only = true;
   static constexpr const char* family = "cg";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = 0x7fffffffu;
 
   using token = ::cooperative_groups::grid_group::arrival_token;

@@ -3,70 +3,67 @@
 
 #include <vector>
 
-#include <gpusync/grid/barrier.hpp>
-#include <gpusync/grid/cuda_lines.cuh>
+#include <gpusync/grid/barrier_storage.hpp>
+#include <gpusync/grid/l2_survey.cuh>
 #include <gpusync/grid/placed_counters.hpp>
 #include <gpusync/grid/tuning.hpp>
 
-namespace gpusync::grid {
+namespace gpusync::detail {
 
-/// What a storage holds besides its words. Nothing, for most algorithms.
+/// What a storage of a CUDA device holds besides its words: nothing, for most algorithms.
 template <class Algorithm>
-class counter_placement {
- public:
-  using places_type = typename gpusync::detail::places_of<Algorithm>::type;
+struct counter_placement : plain_placement<Algorithm> {
   counter_placement(const cuda_device&, const barrier_tuning&) {}
-  void put(const std::vector<uint32_t>&, uint32_t*, uint32_t) {}
-  places_type& places() { return places_; }
-  void fit(places_type&, uint32_t, uint32_t, bool) {}
-
- private:
-  places_type places_;
+  counter_placement(const cuda_device&, const barrier_tuning&, const l2_survey&) {}
 };
 
 /// Lines on both partitions and the rules to use them by.
 template <ordering Order>
-class counter_placement<placed_counters<Order>> {
+class counter_placement<grid::placed_counters<Order>> {
  public:
-  /// Throws invalid_argument if the table is not valid.
+  /// Throws invalid_argument if the table is not valid. Makes a survey if there is none: see cuda_barrier_storage.
   counter_placement(const cuda_device& device, const barrier_tuning& tuning)
-      : sm_count_(static_cast<uint32_t>(device.sm_count())),
-        rules_((tuning.check(), tuning.rules)),
-        lease_(device, counter_places::most_lines) {}
+      : counter_placement(device, tuning, grid::cuda_line_lease(device, grid::counter_places::most_lines)) {}
+  /// With lines of this survey.
+  counter_placement(const cuda_device& device, const barrier_tuning& tuning, const l2_survey& survey)
+      : counter_placement(device, tuning, grid::cuda_line_lease(device, grid::counter_places::most_lines, survey)) {}
 
   /// Finds the places of a barrier with these words, and puts placed lines into the phase of `image`, the words when
-  /// they are fresh. Precondition: no kernel uses them.
+  /// they are fresh. Precondition: no kernel uses them, and no launch that does is queued. Blocks.
   void put(const std::vector<uint32_t>& image, uint32_t* words, uint32_t capacity) {
-    places_ = placed_counters<Order>::places_in(words);
+    places_ = grid::placed_counters<Order>::places_in(words);
     if (!lease_.empty()) {
-      const std::vector<uint32_t> line(image.begin(), image.begin() + line_survey::line_words);
-      places_.lines = lease_.stock().line(0);
+      const std::vector<uint32_t> line(image.begin(), image.begin() + grid::line_survey::line_words);
+      const l2_survey& survey = lease_.survey();
+      const cuda_device_scope scope(survey.ordinal());
+      places_.lines = survey.line(0);
       for (uint32_t partition = 0; partition < 2; ++partition) {
-        for (uint32_t i = 0; i < counter_places::most_lines; ++i) {
+        for (uint32_t i = 0; i < grid::counter_places::most_lines; ++i) {
           places_.put_line(partition, i, lease_.number(partition, i));
           check_cuda(cudaMemcpy(places_.line_at(partition, i), line.data(), line.size() * sizeof(uint32_t),
                                 cudaMemcpyHostToDevice),
                      "cudaMemcpy");
         }
       }
-      const std::vector<unsigned char>& partitions = lease_.stock().survey().partitions();
-      for (uint32_t i = 0; i < counter_places::most_sms; ++i) {
+      const std::vector<unsigned char>& partitions = survey.figures().partitions();
+      for (uint32_t i = 0; i < grid::counter_places::most_sms; ++i) {
         places_.put_partition(i, i < partitions.size() ? partitions[i] & 1u : 0u);
       }
     }
     // For launches that the storage does not see.
-    places_.plan = packed_plan::of(rules_.choose(capacity, usual_threads, sm_count_));
+    places_.plan = grid::packed_plan::of(rules_.choose(capacity, usual_threads, sm_count_));
   }
 
   /// What the barriers of these words are given. Its members may be changed for tests.
-  counter_places& places() { return places_; }
+  grid::counter_places& places() { return places_; }
 
   /// Chooses the plan for a launch, `captured` into a graph or not; remembers the last choice, for most launches are
   /// like the one before.
-  void fit(counter_places& given, uint32_t members, uint32_t threads, bool captured) {
+  void fit(grid::counter_places& given, uint32_t members, uint32_t threads, bool captured) {
     if (members != members_ || threads != threads_ || captured != captured_) {
-      const counter_plan plan = rules_.choose(members, threads, sm_count_);
-      plan_ = grid::fit(packed_plan::of(captured ? plan.in_graph() : plan), members, threads, cuda_grid::warp_size);
+      const grid::counter_plan plan = rules_.choose(members, threads, sm_count_);
+      plan_ =
+          grid::fit(grid::packed_plan::of(captured ? plan.in_graph() : plan), members, threads, cuda_grid::warp_size);
       members_ = members;
       threads_ = threads;
       captured_ = captured;
@@ -76,18 +73,23 @@ class counter_placement<placed_counters<Order>> {
 
   /// Whether two partitions were found.
   bool placed() const { return !lease_.empty(); }
-  const cuda_line_lease& lease() const { return lease_; }
+  const grid::cuda_line_lease& lease() const { return lease_; }
 
  private:
   static constexpr uint32_t usual_threads = 256;
 
+  counter_placement(const cuda_device& device, const barrier_tuning& tuning, grid::cuda_line_lease&& lease)
+      : sm_count_(static_cast<uint32_t>(device.sm_count())),
+        rules_((tuning.check(), tuning.rules)),
+        lease_(std::move(lease)) {}
+
   uint32_t sm_count_ = 1;
-  counter_rules rules_;
-  cuda_line_lease lease_;
-  counter_places places_;
+  grid::counter_rules rules_;
+  grid::cuda_line_lease lease_;
+  grid::counter_places places_;
   uint32_t members_ = 0, threads_ = 0;
   bool captured_ = false;
-  packed_plan plan_;
+  grid::packed_plan plan_;
 };
 
-}  // namespace gpusync::grid
+}  // namespace gpusync::detail

@@ -1,6 +1,7 @@
 // The dissemination grid barrier: in each round a block tells another that all it has heard of are here.
 #pragma once
 
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/arrival_flags.hpp>
 #include <gpusync/grid/members.hpp>
 
@@ -19,13 +20,10 @@ namespace gpusync::grid {
 ///   the phase.
 /// Storage: 64 bytes per block and a line; at most 65,535 blocks.
 template <ordering Order>
-struct dissemination {
+struct dissemination : algorithm_defaults {
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
   static constexpr bool wait_needed_by_others = true;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "dissemination";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
 
   /// Phases that will have ended with the one in which the block arrived, modulo 2^32.
@@ -38,7 +36,7 @@ struct dissemination {
   };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {
-    return arrival_flags::line_words + size_t{blocks} * most_rounds;
+    return detail::line_words + size_t{blocks} * most_rounds;
   }
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) {
     for (size_t i = 0; i < dissemination::words(blocks); ++i) words[i] = phase;
@@ -80,7 +78,7 @@ struct dissemination {
   /// A member's signal of a round lies with the sender: so that of round 0 is its arrival, a word which only the owner
   /// of the rank stores in.
   GPUSYNC_HD static constexpr size_t signal(uint32_t rank, uint32_t round) {
-    return arrival_flags::line_words + size_t{rank} * most_rounds + round;
+    return detail::line_words + size_t{rank} * most_rounds + round;
   }
 
   GPUSYNC_API_TEMPLATE

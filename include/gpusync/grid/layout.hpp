@@ -4,21 +4,19 @@
 #include <gpusync/core/arrival_log.hpp>
 #include <gpusync/grid/members.hpp>
 
-namespace gpusync::grid {
+namespace gpusync::detail {
 
 /// Offsets, in 32-bit words, within the memory of one barrier: the algorithm's own words, then the arrival log's claim
 /// and its two words per block, then the roster of those that have dropped out; each on cache lines of its own so that
 /// bookkeeping never disturbs a poll.
-struct layout {
-  static constexpr size_t line_words = 32;  ///< 128 bytes, the line of NVIDIA's L2
-
+struct barrier_layout {
   size_t claimed;
   size_t arrived;
   size_t entered;
   size_t roster;
   size_t total;
 
-  GPUSYNC_HD static constexpr layout of(size_t algorithm_words, uint32_t blocks) {
+  GPUSYNC_HD static constexpr barrier_layout of(size_t algorithm_words, uint32_t blocks) {
     const size_t claimed = round_up(algorithm_words);
     const size_t arrived = claimed + line_words;
     const size_t entered = arrived + round_up(blocks);
@@ -37,4 +35,4 @@ struct layout {
   }
 };
 
-}  // namespace gpusync::grid
+}  // namespace gpusync::detail

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <gpusync/core/config.hpp>
+
 namespace gpusync::grid {
 
 /// Partitions of sms and of lines, from the round trips between them.
@@ -18,7 +20,7 @@ namespace gpusync::grid {
 /// one.
 class line_survey {
  public:
-  static constexpr uint32_t line_words = 32;  ///< 128 bytes
+  static constexpr uint32_t line_words = gpusync::detail::line_words;
 
   line_survey() = default;
 

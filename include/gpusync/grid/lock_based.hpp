@@ -4,6 +4,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -23,14 +24,9 @@ namespace gpusync::grid {
 ///   one that returns the old value: a block starts to poll only once its add is done.
 /// Storage: one word on a line of its own; at most 65,535 blocks.
 template <ordering Order>
-struct lock_based {
+struct lock_based : algorithm_defaults {
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;  ///< waits can carry a deadline
-  static constexpr bool wait_needed_by_others =
-      false;  ///< other blocks' waits end whether or not this one calls wait()
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-based";
-  static constexpr const char* paper_item = Order == ordering::none ? "F2" : Order == ordering::fence ? "F4" : "";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 
   /// The counter at the end of the phase in which the block arrived. Meaningful in thread 0, the one that waits.

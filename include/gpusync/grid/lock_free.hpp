@@ -1,6 +1,7 @@
 // The lock-free grid barrier: flags instead of a counter, and one block that collects them.
 #pragma once
 
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/arrival_flags.hpp>
 #include <gpusync/grid/members.hpp>
 
@@ -17,13 +18,10 @@ namespace gpusync::grid {
 ///   spread over its threads: with fewer threads than blocks each takes several, one after the other.
 /// Storage: two words per block and a line; at most 65,535 blocks.
 template <ordering Order>
-struct lock_free {
+struct lock_free : algorithm_defaults {
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
   static constexpr bool wait_needed_by_others = true;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-free";
-  static constexpr const char* paper_item = Order == ordering::none ? "F3" : Order == ordering::fence ? "F5" : "";
   static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
 
   /// Phases that will have ended with the one in which the block arrived, modulo 2^32.
@@ -36,7 +34,7 @@ struct lock_free {
   };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {
-    return line_words + (size_t{blocks} + line_words - 1) / line_words * 2 * line_words;
+    return detail::line_words + (size_t{blocks} + detail::line_words - 1) / detail::line_words * 2 * detail::line_words;
   }
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) {
     for (size_t i = 0; i < lock_free::words(blocks); ++i) words[i] = phase;
@@ -81,11 +79,10 @@ struct lock_free {
  private:
   // The words: a line with the number of phases that have ended, then for every 32 ranks a line of arrivals and a line
   // of releases.
-  static constexpr uint32_t line_words = arrival_flags::line_words;
   GPUSYNC_HD static constexpr size_t arrived(uint32_t rank) {
-    return line_words + size_t{rank / line_words} * 2 * line_words + rank % line_words;
+    return detail::line_words + size_t{rank / detail::line_words} * 2 * detail::line_words + rank % detail::line_words;
   }
-  GPUSYNC_HD static constexpr size_t released(uint32_t rank) { return arrived(rank) + line_words; }
+  GPUSYNC_HD static constexpr size_t released(uint32_t rank) { return arrived(rank) + detail::line_words; }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Context>
@@ -94,7 +91,7 @@ struct lock_free {
     using memory = typename Grid::memory;
     wait_status status = wait_status::completed;
     for (uint32_t rank = grid.thread(); rank < own.count && status == wait_status::completed; rank += grid.threads()) {
-      status = gpusync::detail::poll_until<sees<Order>, scope::device>(
+      status = poll_until<sees<Order>, scope::device>(
           grid, words + arrived(rank), [goal](uint32_t flag) { return arrival_flags::counts(flag, goal); }, context);
     }
     after_poll<Order>(grid);

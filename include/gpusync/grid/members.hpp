@@ -12,33 +12,9 @@ struct membership {
   uint32_t count;  ///< of members
 };
 
-namespace grid {
-
-/// Whether an algorithm joins nothing but whole grids (its member whole_grid_only).
-template <class Algorithm, class = void>
-struct is_whole_grid_only {
-  static constexpr bool value = false;
-};
-template <class Algorithm>
-struct is_whole_grid_only<Algorithm, decltype(void(Algorithm::whole_grid_only))> {
-  static constexpr bool value = Algorithm::whole_grid_only;
-};
-
-/// Whether an algorithm keeps what barriers promise: all but those whose member `safe` is false.
-template <class Algorithm, class = void>
-struct is_safe {
-  static constexpr bool value = true;
-};
-template <class Algorithm>
-struct is_safe<Algorithm, decltype(void(Algorithm::safe))> {
-  static constexpr bool value = Algorithm::safe;
-};
-
-}  // namespace grid
-
 /// All blocks of the grid, from the launch's beginning to its end.
 struct whole_grid {
-  static constexpr bool may_drop = false;  ///< members are fixed for a launch
+  static constexpr bool may_drop = false;
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -69,10 +45,10 @@ struct whole_grid {
 
 /// The blocks `first` to `first + count - 1` of the grid. The others must not call the barrier: they are refused.
 struct block_range {
-  static constexpr bool may_drop = false;  ///< members are fixed for a launch
+  static constexpr bool may_drop = false;
 
-  uint32_t first = 0;  ///< the first block, counted as the grid counts its blocks
-  uint32_t count = 1;  ///< how many blocks from there
+  uint32_t first = 0;
+  uint32_t count = 1;
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -104,18 +80,13 @@ struct block_range {
 /// drops of phase p + 1 under way, which do not count yet, but none of phase p + 2, for it has not arrived in p + 1.
 class dropping_blocks {
  public:
-  static constexpr bool may_drop = true;  ///< members may leave
+  static constexpr bool may_drop = true;
 
-  /// With the storage's roster of `capacity` blocks: use its dropping_barrier().
   GPUSYNC_HD explicit dropping_blocks(uint32_t* roster = nullptr, uint32_t capacity = 0)
       : roster_(roster), capacity_(capacity) {}
 
   /// 32-bit words of the roster for up to `capacity` blocks: for each parity a count and a bit for each block.
   GPUSYNC_HD static constexpr uint32_t words(uint32_t capacity) { return 2 * (1 + (capacity + 31) / 32); }
-  /// Where drops are noted, in the storage's memory.
-  GPUSYNC_HD uint32_t* roster() const { return roster_; }
-  /// 32-bit words of it.
-  GPUSYNC_HD uint32_t roster_words() const { return words(capacity_); }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>

@@ -7,10 +7,11 @@
 
 namespace gpusync::grid {
 
-/// The memory order with which a block's arrival is published, and that with which the end of a wait is seen.
+/// The memory order with which a block's arrival is published.
 template <ordering Order>
 inline constexpr memory_order publishes =
     Order == ordering::acquire_release ? memory_order::release : memory_order::relaxed;
+/// That with which the end of a wait is seen.
 template <ordering Order>
 inline constexpr memory_order sees = Order == ordering::acquire_release ? memory_order::acquire : memory_order::relaxed;
 /// For a step between an arrival and its release, which hands on what it has seen.
@@ -41,7 +42,7 @@ template <ordering Order, class Grid, class Context>
 GPUSYNC_HD inline wait_status wait_for_goal(Grid grid, const uint32_t* word, uint32_t goal, Context& context) {
   wait_status status = wait_status::completed;
   if (grid.thread() == 0) {
-    status = gpusync::detail::poll_until<sees<Order>, scope::device>(
+    status = poll_until<sees<Order>, scope::device>(
         grid, word, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     after_poll<Order>(grid);
   }

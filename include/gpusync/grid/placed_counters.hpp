@@ -4,6 +4,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/counter_plan.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
@@ -14,7 +15,6 @@ namespace gpusync::grid {
 /// uses them. Travels with the barrier to the kernel, so that a block finds its part without a look at memory.
 struct counter_places {
   static constexpr uint32_t most_lines = 8;  ///< per partition: sub-counters x copies at most
-  static constexpr uint32_t line_words = 32;
   static constexpr uint32_t most_sms = 256;  ///< those with higher numbers count as on partition 0
   static constexpr uint32_t neighbours = 2;  ///< multiprocessors that share a cluster (TPC), and so a partition
 
@@ -34,7 +34,7 @@ struct counter_places {
   GPUSYNC_HD uint32_t* line_at(uint32_t partition, uint32_t i) const { return at(partition, line[i]); }
   /// The line that an entry of `line` names for a partition.
   GPUSYNC_HD uint32_t* at(uint32_t partition, uint32_t entry) const {
-    return lines + (entry >> 16 * partition & 0xffffu) * line_words;
+    return lines + (entry >> 16 * partition & 0xffffu) * detail::line_words;
   }
 };
 
@@ -54,14 +54,11 @@ struct counter_places {
 ///   phase of a launch the add of a block that has one counter comes back with the phase; with more, one load does.
 /// Storage: 16 lines of 128 bytes, elsewhere if they are placed; at most 32,767 blocks.
 template <ordering Order>
-struct placed_counters {
+struct placed_counters : algorithm_defaults {
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
-  static constexpr bool wait_needed_by_others = false;
-  static constexpr bool has_orderings = true;
   static constexpr bool has_fused_form = true;
+  static constexpr bool has_places = true;
   static constexpr const char* family = "placed-counters";
-  static constexpr const char* paper_item = "";
   /// Half of what a word can count: while adds of one phase are still under way to a copy, those of the next may come.
   static constexpr uint32_t max_blocks = phase_word::max_blocks / 2;
 
@@ -82,16 +79,10 @@ struct placed_counters {
     uint32_t poll_backoff;  ///< cycles before it
   };
 
-  /// A block's part, but for the phase: what place() finds.
-  struct part_found {
-    state own;
-    const uint32_t* look_at;  ///< the block's own counter, whose phase cannot end before the block has arrived
-  };
-
   using places = counter_places;
 
   GPUSYNC_HD static constexpr size_t words(uint32_t) {
-    return size_t{2} * counter_places::most_lines * counter_places::line_words;
+    return size_t{2} * counter_places::most_lines * detail::line_words;
   }
 
   /// Fresh lines.
@@ -115,31 +106,20 @@ struct placed_counters {
   GPUSYNC_HD static uint32_t next_stamp(token of) { return stamp({of.goal + phase_word::one_phase, of.word}); }
   GPUSYNC_HD static token upcoming(const state& own) { return {own.goal, word_of(own)}; }
 
-  /// A block's part. Foremost: members may have changed within the launch, and then the phase is found here, from all
-  /// copies. look() makes a state of it.
+  /// A block's part, and the phase that it is in. Foremost: members may have changed within the launch, and then the
+  /// phase is found from all copies; at the start of a launch all agree. What is loaded need not be there before it is
+  /// used.
   GPUSYNC_API_TEMPLATE
   template <bool Foremost, class Grid>
-  GPUSYNC_HD static part_found place(Grid grid, const places& at, membership who) {
+  GPUSYNC_HD static state find(Grid grid, const places& at, membership who) {
     packed_plan plan = at.plan;
     if (Foremost || !Grid::whole_block || !plan.is_fitted()) {
       plan = fit(plan, who.count, grid.threads(), Grid::warp_size);
     }
-    return place_by<Foremost>(grid, at, plan, who);
+    return find_by<Foremost>(grid, at, plan, who);
   }
 
-  /// Finds the phase that the block is in. At the start of a launch all copies agree. The value need not be there
-  /// before it is used.
-  GPUSYNC_API_TEMPLATE
-  template <bool Foremost, class Grid>
-  GPUSYNC_HD static state look(Grid, const part_found& found) {
-    state own = found.own;
-    if constexpr (!Foremost) {
-      own.goal = Grid::memory::template load<memory_order::relaxed, scope::device>(found.look_at);
-    }
-    return own;
-  }
-
-  /// place(), look() and arrive_fused() in one. With one counter the add itself comes back with the phase, and what it
+  /// find() and arrive_fused() in one. With one counter the add itself comes back with the phase, and what it
   /// does not need is found while it is under way. `lost`: what `log` then knows of a lost phase
   /// (arrival_log::lost_to_block).
   GPUSYNC_API_TEMPLATE
@@ -149,7 +129,7 @@ struct placed_counters {
     if (__builtin_expect(!Foremost && Grid::whole_block && at.plan.has_one_counter(), 1)) {
       return arrive_at_one(grid, at, who, own, log, lost);
     }
-    own = look<Foremost>(grid, place<Foremost>(grid, at, who));
+    own = find<Foremost>(grid, at, who);
     settle(own);
     const token arrived = add<true>(grid, own);
     lost = log.lost_to_block(grid);
@@ -258,10 +238,10 @@ struct placed_counters {
     return ((lane_of(grid, plan) >> plan.copies_log2()) + (1u << plan.partitions_log2()) - 1 + partition) & 1u;
   }
 
-  /// place() under a plan that fits.
+  /// find() under a plan that fits.
   GPUSYNC_API_TEMPLATE
   template <bool Foremost, class Grid>
-  GPUSYNC_HD static part_found place_by(Grid grid, const places& at, packed_plan plan, membership who) {
+  GPUSYNC_HD static state find_by(Grid grid, const places& at, packed_plan plan, membership who) {
     const uint32_t counters_log2 = plan.counters_log2(), copies_log2 = plan.copies_log2();
     const uint32_t partitions_log2 = plan.partitions_log2();
     const uint32_t counters = 1u << counters_log2, copies = 1u << copies_log2;
@@ -277,7 +257,8 @@ struct placed_counters {
     const uint32_t sharing = (who.count >> counters_log2) + (sub < (who.count & (counters - 1u)) ? 1 : 0);
     own.step = who.rank < counters ? phase_word::completing(sharing) : 1u;
     own.add_to = line(partition_added(grid, plan, partition), sub, lane & (copies - 1u));
-    const uint32_t* look_at = line(partition, sub, copy);
+    // The block's own counter: its phase cannot end before the block has arrived.
+    const uint32_t* const look_at = line(partition, sub, copy);
     own.poll_at = line(partition, own.part & polls ? grid.thread() : sub, copy);  // the plan's word in every thread
     if constexpr (Foremost) {
       // After a change of the membership the copy that the block polled so far may be ahead of others, whose adds are
@@ -288,8 +269,10 @@ struct placed_counters {
             line(i >> copies_log2, sub, i & (copies - 1u)));
         if (i == 0 || phase_reached(value, own.goal)) own.goal = value;
       }
+    } else {
+      own.goal = Grid::memory::template load<memory_order::relaxed, scope::device>(look_at);
     }
-    return {own, look_at};
+    return own;
   }
 
   /// The partition of the L2 cache that the block is on.
@@ -304,8 +287,7 @@ struct placed_counters {
 
   /// The plan's word of each line, taken from an address: a member of the state would need a register.
   GPUSYNC_HD static uint32_t word_of(const state& own) {
-    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) %
-                                 counter_places::line_words);
+    return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) % detail::line_words);
   }
 
   GPUSYNC_API_TEMPLATE
@@ -336,7 +318,7 @@ struct placed_counters {
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Context>
   GPUSYNC_HD static wait_status poll(Grid grid, const state& own, uint32_t goal, Context& context) {
-    const wait_status status = gpusync::detail::poll_until<sees<Order>, scope::device>(
+    const wait_status status = poll_until<sees<Order>, scope::device>(
         grid, own.poll_at, [goal](uint32_t current) { return phase_reached(current, goal); }, context);
     after_poll<Order>(grid);
     return status;

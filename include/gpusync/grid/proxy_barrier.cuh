@@ -76,7 +76,7 @@ class proxy_barrier : public detail::passed_by_reference<proxy_barrier<Barrier, 
   static_assert(WorkDone > 0 && WorkDone < 16 && GoOn > 0 && GoOn < 16 && NextPhase > 0 && NextPhase < 16 &&
                     WorkDone != GoOn && WorkDone != NextPhase && GoOn != NextPhase,
                 "three different named barriers from 1 to 15");
-  static_assert(!grid::is_whole_grid_only<typename Barrier::algorithm>::value,
+  static_assert(!Barrier::algorithm::whole_grid_only,
                 "cg and cluster-first are not written for any Grid: one warp cannot act for the block");
 
  public:

@@ -6,7 +6,6 @@
 #endif
 
 #include <gpusync/grid/dissemination.hpp>
-#include <gpusync/grid/literal_2010.hpp>
 #include <gpusync/grid/lock_based.hpp>
 #include <gpusync/grid/lock_free.hpp>
 #include <gpusync/grid/placed_counters.hpp>
@@ -46,11 +45,6 @@ using portable_algorithms =
                    dissemination<ordering::acquire_release>, replicated_counters<4, ordering::acquire_release>,
                    replicated_counters<8, ordering::acquire_release>, placed_counters<ordering::none>,
                    placed_counters<ordering::acquire_release>>;
-
-/// The texts of 2010, for comparison: they may hang and order no data, so what walks the other lists must not meet
-/// them.
-using literal_algorithms = algorithm_list<literal_lock_based<ordering::none>, literal_lock_based<ordering::fence>,
-                                          literal_lock_free<ordering::none>, literal_lock_free<ordering::fence>>;
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 /// All algorithms that run on a CUDA device.

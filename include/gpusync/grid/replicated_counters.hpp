@@ -4,6 +4,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -19,20 +20,16 @@ namespace gpusync::grid {
 /// Storage: 4 KiB per copy, for lines that far apart are likely to be served by different slices of the L2 cache; at
 ///   most 32,767 blocks.
 template <int Copies, ordering Order>
-struct replicated_counters {
+struct replicated_counters : algorithm_defaults {
   static_assert(Copies == 2 || Copies == 4 || Copies == 8 || Copies == 16 || Copies == 32,
                 "a power of two, at most a warp");
 
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
-  static constexpr bool wait_needed_by_others = false;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = Copies == 2    ? "replicated-2"
                                         : Copies == 4  ? "replicated-4"
                                         : Copies == 8  ? "replicated-8"
                                         : Copies == 16 ? "replicated-16"
                                                        : "replicated-32";
-  static constexpr const char* paper_item = "";
   /// Half of what a word can count: while adds of one phase are still under way to a copy, those of the next may come.
   static constexpr uint32_t max_blocks = phase_word::max_blocks / 2;
 

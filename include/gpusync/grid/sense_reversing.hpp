@@ -4,6 +4,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -19,15 +20,11 @@ namespace gpusync::grid {
 ///   as they go to another line.
 /// Storage: two lines of 128 bytes; phases wrap at 2^32; any number of blocks.
 template <ordering Order>
-struct sense_reversing {
+struct sense_reversing : algorithm_defaults {
   static_assert(orders_data(Order), "the reset of the counter must be seen before the new phase");
 
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
-  static constexpr bool wait_needed_by_others = false;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "sense-reversing";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = 0x7fffffffu;
 
   /// Phases that will have ended with the one in which the block arrived, modulo 2^32.

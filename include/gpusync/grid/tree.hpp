@@ -4,6 +4,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 
@@ -23,15 +24,11 @@ namespace gpusync::grid {
 ///   is some sqrt(n) or cbrt(n) adds instead of n. All blocks poll one word, beside some sqrt(n) adds to it.
 /// Storage: a line of 128 bytes for each group and one for the top; at most 65,535 blocks.
 template <int Levels, ordering Order>
-struct tree {
+struct tree : algorithm_defaults {
   static_assert(Levels == 2 || Levels == 3, "a tree has two levels or three");
 
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
-  static constexpr bool wait_needed_by_others = false;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = Levels == 2 ? "tree-2" : "tree-3";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 
   /// The topmost counter at the end of the phase in which the block arrived.
@@ -46,11 +43,11 @@ struct tree {
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {
     const size_t wide = root(blocks, Levels);
-    return (1 + wide + (Levels == 3 ? wide * wide : 0)) * line_words;
+    return (1 + wide + (Levels == 3 ? wide * wide : 0)) * detail::line_words;
   }
   /// Only the topmost counter's phase is ever looked at; the others start there too, to pass their wraps with it.
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) {
-    for (size_t i = 0; i < tree::words(blocks); i += line_words) words[i] = phase_word::start_of(phase);
+    for (size_t i = 0; i < tree::words(blocks); i += detail::line_words) words[i] = phase_word::start_of(phase);
   }
 
   GPUSYNC_HD static uint32_t stamp(token goal) { return goal | 1u; }
@@ -96,8 +93,6 @@ struct tree {
   }
 
  private:
-  static constexpr uint32_t line_words = 32;
-
   /// The smallest number whose power `degree` is `n` or more.
   GPUSYNC_HD static constexpr uint32_t root(uint32_t n, int degree) {
     uint32_t wide = 1;
@@ -124,7 +119,7 @@ struct tree {
     using memory = typename Grid::memory;
     for (int level = 0; level + 1 < Levels; ++level) {
       const uint32_t before = memory::template fetch_add<hands_on<Order>, scope::device>(
-          words + own.line[level] * line_words, own.step[level]);
+          words + own.line[level] * detail::line_words, own.step[level]);
       if (phase_word::phase(before + own.step[level]) == phase_word::phase(before)) return;
       // What the add has seen of the others comes before the add that follows.
       after_poll<Order>(grid);

@@ -7,6 +7,8 @@
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/launch/arguments.hpp>
@@ -154,6 +156,21 @@ inline void admit(const cuda_device& device, cudaStream_t stream, const launch_s
   });
 }
 
+/// Starts a kernel that has been admitted; `pointers` as cudaLaunchKernel() takes them.
+inline void start_admitted(cudaStream_t stream, const launch_shape& shape, const void* function, void** pointers) {
+  cudaError_t code;
+  if (shape.cluster == 1) {
+    code = cudaLaunchCooperativeKernel(function, to_dim3(shape.blocks), to_dim3(shape.threads), pointers,
+                                       shape.shared_bytes, stream);
+  } else {
+    const launch_config config(shape, stream);
+    code = cudaLaunchKernelExC(config.get(), function, pointers);
+  }
+  if (code == cudaSuccess) return;
+  forget_admissions();  // what was known of the kernel may have changed
+  check_cuda(code, "The launch of the kernel");
+}
+
 template <class... Parameters, class... Arguments>
 void launch_function(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
                      void (*kernel)(Parameters...), Arguments&&... values) {
@@ -161,19 +178,7 @@ void launch_function(const cuda_device& device, cudaStream_t stream, const launc
   const void* function = reinterpret_cast<const void*>(kernel);
   kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
   admit(device, stream, shape, function, arguments.handles());
-  arguments.with_pointers([&](void** pointers) {
-    cudaError_t code;
-    if (shape.cluster == 1) {
-      code = cudaLaunchCooperativeKernel(function, to_dim3(shape.blocks), to_dim3(shape.threads), pointers,
-                                         shape.shared_bytes, stream);
-    } else {
-      const launch_config config(shape, stream);
-      code = cudaLaunchKernelExC(config.get(), function, pointers);
-    }
-    if (code == cudaSuccess) return;
-    forget_admissions();  // what was known of the kernel may have changed
-    check_cuda(code, "The launch of the kernel");
-  });
+  arguments.with_pointers([&](void** pointers) { start_admitted(stream, shape, function, pointers); });
 }
 
 template <class Function, class... Arguments>
@@ -186,8 +191,7 @@ constexpr auto as_kernel() {
 /// How many blocks of `kernel` of the given shape run at once on `device`, and what limits them.
 template <class... Parameters>
 residency max_co_resident(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
-  const cuda_device_scope scope(device.ordinal());
-  return detail::residency_of(device, reinterpret_cast<const void*>(kernel), shape);
+  return max_co_resident(device, reinterpret_cast<const void*>(kernel), shape);
 }
 
 /// The same for a kernel that is a function object or an extended lambda, called with arguments of these types:
@@ -195,6 +199,13 @@ residency max_co_resident(const cuda_device& device, void (*kernel)(Parameters..
 template <class... Arguments, class Function, class = std::enable_if_t<std::is_class_v<Function>>>
 residency max_co_resident(const cuda_device& device, const Function&, const launch_shape& shape) {
   return max_co_resident(device, detail::as_kernel<Function, Arguments...>(), shape);
+}
+
+/// Throws what launch() would throw for `kernel` in this shape, whatever its arguments: invalid_argument for a shape
+/// that no launch can have, not_co_resident, with the limit and its cause, if the blocks cannot all run at once.
+template <class... Parameters>
+void require_co_resident(const cuda_device& device, void (*kernel)(Parameters...), const launch_shape& shape) {
+  require_co_resident(device, reinterpret_cast<const void*>(kernel), shape);
 }
 
 /// Starts `kernel` on `stream` with all its blocks running at once, as grid barriers need.
@@ -226,6 +237,30 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
   detail::launch_function(device, stream, shape,
                           detail::as_kernel<std::remove_cv_t<std::remove_reference_t<Function>>, Arguments...>(),
                           std::forward<Function>(function), std::forward<Arguments>(arguments)...);
+}
+
+/// The same for a kernel that is known by its address, as cudaLaunchKernel() takes it. `arguments`: pointers to its
+/// parameters but the last, which is `handle`, e.g. storage.barrier(): nothing can be checked of their number and
+/// types.
+template <class Handle>
+void launch_by_address(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* kernel,
+                       std::vector<void*> arguments, Handle&& handle) {
+  static_assert(detail::is_handle<Handle>::value, "the last parameter is a barrier or another handle");
+  const cuda_device_scope scope(device.ordinal());
+  detail::kernel_arguments<void(Handle), Handle> last(std::forward<Handle>(handle));
+  detail::admit(device, stream, shape, kernel, last.handles());
+  last.with_pointers([&](void** pointers) {
+    arguments.push_back(pointers[0]);
+    detail::start_admitted(stream, shape, kernel, arguments.data());
+  });
+}
+
+/// The same without a handle.
+inline void launch_by_address(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
+                              const void* kernel, std::vector<void*> arguments) {
+  const cuda_device_scope scope(device.ordinal());
+  detail::admit(device, stream, shape, kernel, {});
+  detail::start_admitted(stream, shape, kernel, arguments.data());
 }
 
 /// For launches by `<<<>>>`, cudaLaunchCooperativeKernel() or another library: everything that launch() does before it

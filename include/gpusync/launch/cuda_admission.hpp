@@ -10,11 +10,43 @@
 #include <gpusync/launch/residency.hpp>
 #include <gpusync/launch/shape.hpp>
 
-namespace gpusync::detail {
+namespace gpusync {
 
+/// An extent as CUDA has it.
 inline dim3 to_dim3(const extent& size) {
   return dim3(size.x, size.y, size.z);
 }
+
+/// Throws invalid_argument for a shape that no launch on this device can have.
+inline void check_shape(const cuda_device& device, const launch_shape& shape) {
+  const cudaDeviceProp& properties = device.properties();
+  if (shape.blocks.count() == 0 || shape.threads.count() == 0) {
+    throw invalid_argument("A launch needs at least one block of one thread; it was given " +
+                           std::to_string(shape.blocks.count()) + " blocks of " +
+                           std::to_string(shape.threads.count()) + " threads.");
+  }
+  const auto most = static_cast<uint64_t>(properties.maxThreadsPerBlock);
+  if (shape.threads.count() > most) {
+    throw invalid_argument("A block of " + std::to_string(shape.threads.count()) + " threads is more than " +
+                           device.name() + " allows: at most " + std::to_string(most) + ".");
+  }
+  if (shape.shared_bytes > properties.sharedMemPerBlockOptin) {
+    throw invalid_argument("A block with " + std::to_string(shape.shared_bytes) +
+                           " bytes of dynamic shared memory is more than " + device.name() + " allows: at most " +
+                           std::to_string(properties.sharedMemPerBlockOptin) +
+                           ", the kernel's static memory included.");
+  }
+  if (shape.cluster == 0 || shape.blocks.x % shape.cluster != 0) {
+    throw invalid_argument("A grid of " + std::to_string(shape.blocks.x) +
+                           " blocks along x cannot be cut into clusters of " + std::to_string(shape.cluster) + ".");
+  }
+  if (shape.cluster > 1 && properties.major < 9) {
+    throw invalid_argument("Clusters need compute capability 9.0; " + device.name() + " has " +
+                           std::to_string(properties.major) + "." + std::to_string(properties.minor) + ".");
+  }
+}
+
+namespace detail {
 
 inline cudaFuncAttributes attributes_of(const void* kernel) {
   cudaFuncAttributes attributes{};
@@ -58,34 +90,6 @@ class launch_config {
   cudaLaunchConfig_t config_{};
   cudaLaunchAttribute attributes_[2]{};
 };
-
-inline void check_shape(const cuda_device& device, const launch_shape& shape) {
-  const cudaDeviceProp& properties = device.properties();
-  if (shape.blocks.count() == 0 || shape.threads.count() == 0) {
-    throw invalid_argument("A launch needs at least one block of one thread; it was given " +
-                           std::to_string(shape.blocks.count()) + " blocks of " +
-                           std::to_string(shape.threads.count()) + " threads.");
-  }
-  const auto most = static_cast<uint64_t>(properties.maxThreadsPerBlock);
-  if (shape.threads.count() > most) {
-    throw invalid_argument("A block of " + std::to_string(shape.threads.count()) + " threads is more than " +
-                           device.name() + " allows: at most " + std::to_string(most) + ".");
-  }
-  if (shape.shared_bytes > properties.sharedMemPerBlockOptin) {
-    throw invalid_argument("A block with " + std::to_string(shape.shared_bytes) +
-                           " bytes of dynamic shared memory is more than " + device.name() + " allows: at most " +
-                           std::to_string(properties.sharedMemPerBlockOptin) +
-                           ", the kernel's static memory included.");
-  }
-  if (shape.cluster == 0 || shape.blocks.x % shape.cluster != 0) {
-    throw invalid_argument("A grid of " + std::to_string(shape.blocks.x) +
-                           " blocks along x cannot be cut into clusters of " + std::to_string(shape.cluster) + ".");
-  }
-  if (shape.cluster > 1 && properties.major < 9) {
-    throw invalid_argument("Clusters need compute capability 9.0; " + device.name() + " has " +
-                           std::to_string(properties.major) + "." + std::to_string(properties.minor) + ".");
-  }
-}
 
 /// The runtime's count of blocks for a kernel and a shape that have passed check_shape(), and what explains it. Raises
 /// the kernel's limit of dynamic shared memory if the shape needs that.
@@ -211,4 +215,22 @@ inline void require_admission(const cuda_device& device, const void* kernel, con
   known.add(which, found.blocks());
 }
 
-}  // namespace gpusync::detail
+}  // namespace detail
+
+/// How many blocks of the kernel at an address, as cudaLaunchKernel() takes it, run at once on `device` in the given
+/// shape, and what limits them. Throws invalid_argument for a shape that no launch can have.
+inline residency max_co_resident(const cuda_device& device, const void* kernel, const launch_shape& shape) {
+  const cuda_device_scope scope(device.ordinal());
+  return detail::residency_of(device, kernel, shape);
+}
+
+/// Throws what a launch of the kernel at an address would throw in this shape, whatever its arguments: invalid_argument
+/// for a shape that no launch can have, not_co_resident, with the limit and its cause, if the blocks cannot all run at
+/// once.
+inline void require_co_resident(const cuda_device& device, const void* kernel, const launch_shape& shape) {
+  const cuda_device_scope scope(device.ordinal());
+  check_shape(device, shape);
+  detail::require_admission(device, kernel, shape);
+}
+
+}  // namespace gpusync

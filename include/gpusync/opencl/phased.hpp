@@ -15,6 +15,7 @@ namespace gpusync::opencl {
 
 /// Who runs which virtual work-group: see the files of these names in gpusync/phased/.
 enum class phased_schedule { striding, claiming, flag_claiming };
+/// All of them.
 inline constexpr phased_schedule phased_schedules[] = {phased_schedule::striding, phased_schedule::claiming,
                                                        phased_schedule::flag_claiming};
 

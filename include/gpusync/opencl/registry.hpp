@@ -1,7 +1,6 @@
 // The barriers that there are in OpenCL C, once: programs, storages, tests, workloads and experiments walk this list.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -21,13 +20,12 @@ namespace gpusync::opencl {
 /// One barrier in OpenCL C, of any ordering. Which one a program takes is known when it is built, at run time, so these
 /// are values and not types. Compare by address.
 struct barrier_algorithm {
-  const char* family;                      ///< in names: "lock-based"
-  const char* file;                        ///< its file is FILE.cl and its functions are gpusync_FILE_...
-  const char* text;                        ///< the file
-  uint32_t number;                         ///< gpusync_FILE_number, by which a kernel of another algorithm is found out
-  std::array<const char*, 3> paper_items;  ///< that it reproduces with ordering none, fence and acquire-release; or ""
-  bool wait_needed_by_others;              ///< work-groups are let go only when work-group 0 calls wait
-  uint32_t max_groups;                     ///< the most that it can serve
+  const char* family;          ///< in names: "lock-based"
+  const char* file;            ///< its file is FILE.cl and its functions are gpusync_FILE_...
+  const char* text;            ///< the file
+  uint32_t number;             ///< gpusync_FILE_number, by which a kernel of another algorithm is found out
+  bool wait_needed_by_others;  ///< work-groups are let go only when work-group 0 calls wait
+  uint32_t max_groups;         ///< the most that it can serve
   /// Its words of the storage, for `groups` work-groups.
   size_t (*words)(uint32_t groups);
   /// Sets them, zero so far, to the start of phase `phase`.
@@ -68,7 +66,6 @@ inline constexpr barrier_algorithm lock_based{"lock-based",
                                               "lock_based",
                                               embedded::opencl_lock_based,
                                               1,
-                                              {"F2", "F4", ""},
                                               false,
                                               phase_word::max_blocks,
                                               [](uint32_t) { return size_t{GPUSYNC_LINE_WORDS}; },
@@ -79,7 +76,6 @@ inline constexpr barrier_algorithm lock_free{
     "lock_free",
     embedded::opencl_lock_free,
     5,
-    {"F3", "F5", ""},
     true,
     detail::most_groups,
     [](uint32_t groups) { return GPUSYNC_LINE_WORDS + 2 * detail::lines_for(groups); },
@@ -89,7 +85,6 @@ inline constexpr barrier_algorithm tree{"tree-2",
                                         "tree",
                                         embedded::opencl_tree,
                                         2,
-                                        {"", "", ""},
                                         false,
                                         phase_word::max_blocks,
                                         detail::tree_words,
@@ -99,7 +94,6 @@ inline constexpr barrier_algorithm centralized{"centralized",
                                                "centralized",
                                                embedded::opencl_centralized,
                                                3,
-                                               {"S3", "S3", "S3"},
                                                false,
                                                detail::most_groups,
                                                [](uint32_t) { return size_t{3 * GPUSYNC_LINE_WORDS}; },
@@ -110,7 +104,6 @@ inline constexpr barrier_algorithm decentralized{
     "decentralized",
     embedded::opencl_decentralized,
     4,
-    {"S4", "S4", "S4"},
     true,
     detail::most_groups,
     [](uint32_t groups) { return GPUSYNC_LINE_WORDS + detail::lines_for(groups); },
@@ -127,8 +120,6 @@ struct barrier_method {
 
   /// As in results and on the command line: "lock-based-acquire-release".
   std::string name() const { return std::string(algorithm->family) + "-" + to_string(order); }
-  /// The paper item that it reproduces, empty if there is none.
-  const char* paper_item() const { return algorithm->paper_items[static_cast<size_t>(order)]; }
 };
 
 /// Every algorithm with every ordering.

@@ -22,7 +22,6 @@ namespace gpusync::phased {
 /// Storage: one word.
 struct claiming {
   static constexpr const char* name = "claiming";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t barriers = 1;
 
   GPUSYNC_HD static constexpr size_t words(uint32_t) { return 1; }

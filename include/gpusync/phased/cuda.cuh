@@ -5,10 +5,9 @@
 
 #include <gpusync/grid/cuda_storage.cuh>
 #include <gpusync/launch/cuda.cuh>
-#include <gpusync/phased/phased_grid.hpp>
+#include <gpusync/phased/phased_storage.hpp>
 #include <gpusync/phased/shape.hpp>
 #include <gpusync/phased/state.hpp>
-#include <gpusync/phased/storage_layout.hpp>
 
 namespace gpusync {
 
@@ -16,84 +15,33 @@ namespace gpusync {
 /// many blocks as the device can hold, and what its schedule needs. Reusable by one launch after another without a
 /// reset, unless a wait timed out.
 template <class Schedule, class Algorithm = grid::placed_counters<ordering::acquire_release>>
-class cuda_phased_storage {
+class cuda_phased_storage : public detail::phased_storage<Schedule, Algorithm, cuda_grid, detail::cuda_backend,
+                                                          cuda_barrier_storage<Algorithm>> {
  public:
-  /// What a kernel gets.
-  using grid_type = basic_phased_grid<Schedule, Algorithm, cuda_grid>;
-
   /// Throws invalid_argument for no virtual blocks, cuda_failure if memory is short. See cuda_barrier_storage for what
   /// its barrier surveys.
   cuda_phased_storage(const cuda_device& device, block_count virtual_blocks)
-      : virtual_blocks_(phased::at_least_one(virtual_blocks)),
-        resident_(std::min(virtual_blocks_, most_resident(device))),
-        layout_(phased::layout::of<Schedule, cuda_grid>(virtual_blocks_, resident_)),
-        barrier_(device, resident_),
-        words_(device, layout_.total * sizeof(uint32_t)) {
-    clear();
-  }
-
-  /// What a kernel takes as its first parameter. launch_phased() calls it.
-  grid_type grid(uint32_t virtual_blocks) {
-    phased::require_capacity(virtual_blocks, virtual_blocks_);
-    return {barrier_.barrier().given(), words(), words() + layout_.told, virtual_blocks};
-  }
-
-  /// The most virtual blocks that it serves.
-  uint32_t capacity() const { return virtual_blocks_; }
-  /// The most resident blocks that it serves: as many as the device holds of the smallest blocks.
-  uint32_t resident_capacity() const { return resident_; }
-
-  /// The resident blocks that a timed-out wait missed, with the phase; empty if none timed out. Synchronizes with
-  /// nothing: call it after the kernel, or at any time while it runs.
-  std::vector<missing_block> missing() const { return phased::in_phases<Schedule>(barrier_.missing()); }
-
-  /// What went wrong in a launch on this storage, in a sentence or two; empty if nothing did.
-  std::string report() const { return barrier_.report(); }
-
-  /// Back to the first state. Needed after a wait timed out. Precondition: no kernel uses the storage. Blocking.
-  void reset() {
-    barrier_.reset();
-    clear();
-  }
+      : cuda_phased_storage::phased_storage(device, virtual_blocks, most_resident(device), device) {}
 
   /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
-  void hand_over() { barrier_.hand_over(); }
-
-  /// Bytes of device memory, the lines of placed counters not counted.
-  size_t bytes() const { return barrier_.bytes() + words_.bytes(); }
+  void hand_over() { this->barrier_storage().hand_over(); }
 
  private:
+  /// As many as the device holds of the smallest blocks.
   static uint32_t most_resident(const cuda_device& device) {
     const auto most = static_cast<uint32_t>(device.sm_count()) *
                       static_cast<uint32_t>(std::max(1, device.properties().maxBlocksPerMultiProcessor));
     return std::min(most, Algorithm::max_blocks);
   }
-
-  void clear() {
-    const cuda_device_scope scope(words_.ordinal());
-    check_cuda(cudaMemset(words_.address(), 0, words_.bytes()), "cudaMemset");
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  }
-
-  uint32_t* words() { return static_cast<uint32_t*>(words_.address()); }
-
-  uint32_t virtual_blocks_;
-  uint32_t resident_;
-  phased::layout layout_;
-  cuda_barrier_storage<Algorithm> barrier_;
-  cuda_buffer words_;
 };
 
 /// The memory behind a phased_state on a CUDA device; zero at first. T: trivially copyable.
 template <class T>
 class cuda_phased_state {
  public:
-  /// `per_block` values for each virtual block. Throws cuda_failure if memory is short.
   cuda_phased_state(const cuda_device& device, uint32_t virtual_blocks, uint32_t per_block)
       : per_block_(per_block), values_(device, size_t{virtual_blocks} * per_block * sizeof(T)) {}
-  /// What a kernel takes as an argument.
   phased_state<T> view() const { return {static_cast<T*>(values_.address()), per_block_}; }
-  /// Bytes of memory.
   size_t bytes() const { return values_.bytes(); }
 
  private:
@@ -121,7 +69,7 @@ template <class Schedule, class Algorithm, class... Parameters, class... Argumen
 uint32_t launch_phased(const cuda_device& device, cudaStream_t stream, const phased_shape& shape,
                        void (*kernel)(basic_phased_grid<Schedule, Algorithm, cuda_grid>, Parameters...),
                        cuda_phased_storage<Schedule, Algorithm>& storage, Arguments&&... arguments) {
-  detail::check_shape(device, {1, shape.threads, shape.shared_bytes});
+  check_shape(device, {1, shape.threads, shape.shared_bytes});
   const uint32_t resident = std::min(resident_blocks(device, kernel, shape), storage.resident_capacity());
   launch(device, stream, {resident, shape.threads, shape.shared_bytes}, kernel, storage.grid(shape.virtual_blocks),
          std::forward<Arguments>(arguments)...);

@@ -19,7 +19,6 @@ namespace gpusync::phased {
 /// Storage: one word per virtual block.
 struct flag_claiming {
   static constexpr const char* name = "flag-claiming";
-  static constexpr const char* paper_item = "S5";
   static constexpr uint32_t barriers = 2;
 
   GPUSYNC_HD static constexpr size_t words(uint32_t virtual_blocks) { return virtual_blocks; }

@@ -12,13 +12,15 @@ namespace gpusync::phased {
 /// No virtual block: there is nothing left to do in this phase.
 inline constexpr uint32_t no_block = ~0u;
 
+namespace detail {
+
 /// Where the first thread of a block leaves a number for the others: two words that are used in turn, so that one block
 /// barrier is enough. Who writes one again has passed the block barrier that stands between, and all have read it by
 /// then: within one schedule's turn, see begin_turn(). Here they lie in the grid's memory, on a line of the block's
 /// own.
 template <class Grid>
 struct block_words {
-  static constexpr uint32_t per_block = 32;  ///< words of the grid's memory
+  static constexpr uint32_t per_block = gpusync::detail::line_words;  ///< of the grid's memory
 
   GPUSYNC_API static void put(uint32_t* words, Grid grid, uint32_t turn, uint32_t value) {
     Grid::memory::template store<memory_order::relaxed, scope::block>(words + grid.block() * per_block + turn % 2,
@@ -51,14 +53,16 @@ struct block_words<cuda_grid> {
 };
 #endif
 
+}  // namespace detail
+
 /// A resident block, and the virtual blocks that it shares with the others. Each thread has its own copy.
 template <class Grid>
 struct resident_block {
   Grid grid;
   uint32_t* words;          ///< the schedule's, shared by all blocks
-  uint32_t* told;           ///< block_words
+  uint32_t* told;           ///< the words of detail::block_words
   uint32_t virtual_blocks;  ///< at least as many as there are resident ones
-  uint32_t& turn;           ///< of block_words
+  uint32_t& turn;           ///< of these words
 
   /// Before the first told_by_first() of a phase: all threads have read what an earlier phase, or another phased grid,
   /// has left in the words.
@@ -70,9 +74,9 @@ struct resident_block {
   /// done before it, is done.
   GPUSYNC_API uint32_t told_by_first(uint32_t value) const {
     if (grid.threads() == 1) return value;
-    if (grid.thread() == 0) block_words<Grid>::put(told, grid, turn, value);
+    if (grid.thread() == 0) detail::block_words<Grid>::put(told, grid, turn, value);
     grid.sync_block();
-    return block_words<Grid>::get(told, grid, turn++);
+    return detail::block_words<Grid>::get(told, grid, turn++);
   }
 };
 

@@ -14,7 +14,6 @@ namespace gpusync::phased {
 /// Storage: none.
 struct striding {
   static constexpr const char* name = "striding";
-  static constexpr const char* paper_item = "";
   static constexpr uint32_t barriers = 1;  ///< grid barriers per phase
 
   /// 32-bit words of shared state; all zero is a valid start.

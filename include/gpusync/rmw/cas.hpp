@@ -1,8 +1,7 @@
 // Consensus by compare-and-swap: one word of 64 bits says whose proposal each round has taken.
 #pragma once
 
-#include <gpusync/rmw/machine.hpp>
-#include <gpusync/rmw/words.hpp>
+#include <gpusync/rmw/consensus.hpp>
 
 namespace gpusync::rmw {
 
@@ -22,16 +21,11 @@ namespace gpusync::rmw {
 /// many participants spin_limit lets the last winner apply the operations of all, round after round. 0: compete at
 /// once.
 template <publication Order = publication::tagged, uint32_t SpinLimit = 0>
-struct cas {
+struct cas : consensus_defaults {
   static constexpr publication order = Order;
   static constexpr uint32_t spin_limit = SpinLimit;
   static constexpr uint32_t max_participants = 1u << 15;
-  static constexpr bool carries_state = false;  ///< the state stands in the records, not in the policy's words
-  static constexpr bool uses_cells = false;     ///< its words are accessed with atomics, not with masked stores
-  static constexpr bool tells_losers = true;    ///< who proposes learns whether its proposal was taken
-  static constexpr bool stamps_skip = false;    ///< a round's stamp is that of the round before it and 1
   static constexpr const char* name = "cas";
-  static constexpr const char* paper_item = "H2";
 
   /// How often an announced call looks at a decided state at most, under sequential consistency: see
   /// basic_rmw_object::max_passes.

@@ -1,8 +1,7 @@
 // Consensus by compare-and-swap of 128 bits: the state itself stands beside the number of the round.
 #pragma once
 
-#include <gpusync/rmw/machine.hpp>
-#include <gpusync/rmw/words.hpp>
+#include <gpusync/rmw/consensus.hpp>
 
 namespace gpusync::rmw {
 
@@ -16,17 +15,14 @@ namespace gpusync::rmw {
 /// Cost: a decision is one compare-and-swap of 128 bits, a look at the last one a load of 128 bits.
 /// Storage: one word of 128 bits. Records are told apart modulo 2^32, as with rmw::cas.
 template <publication Order = publication::tagged, uint32_t SpinLimit = 0>
-struct cas128 {
+struct cas128 : consensus_defaults {
   static constexpr publication order = Order;
   static constexpr uint32_t spin_limit = SpinLimit;
   static constexpr uint32_t max_participants = 1u << 15;
   static constexpr bool carries_state = true;
-  static constexpr bool uses_cells = false;
-  static constexpr bool tells_losers = true;  ///< who proposes learns whether its proposal was taken
   static constexpr bool stamps_skip =
       true;  ///< a record that lost to a change without one must not be taken for the next
   static constexpr const char* name = "cas128";
-  static constexpr const char* paper_item = "H2";
   static constexpr uint32_t max_passes = 3;
 
   /// What is known of the last change. A change either has a record of its own or keeps that of the change before it.
@@ -80,7 +76,7 @@ struct cas128 {
   template <uint32_t StateWords>
   GPUSYNC_HD static head next(const head& known, uint32_t self, uint32_t buffer, uint32_t last,
                               const uint32_t (&state)[StateWords]) {
-    const uint32_t newest = at_or_after(last, known.stamp()) ? last : known.stamp();
+    const uint32_t newest = detail::at_or_after(last, known.stamp()) ? last : known.stamp();
     const uint64_t record = uint64_t{newest + 1} << 32 | self << 1 | buffer;
     return {{low(state), record | ((known.bits.high + one_change) & changes)}};
   }

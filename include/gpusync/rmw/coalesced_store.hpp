@@ -1,9 +1,8 @@
 // Consensus without any strong primitive: one masked store of a warp to several words.
 #pragma once
 
+#include <gpusync/rmw/consensus.hpp>
 #include <gpusync/rmw/litmus.hpp>
-#include <gpusync/rmw/machine.hpp>
-#include <gpusync/rmw/words.hpp>
 
 namespace gpusync::rmw {
 
@@ -28,17 +27,13 @@ namespace gpusync::rmw {
 ///   ever. Cells of 4 bytes are those of the paper (64 bytes): they serve 2^31 - 1 rounds, and the object refuses the
 ///   next one.
 template <class Evidence, space Where = space::global, class Cell = uint64_t>
-struct coalesced_store {
+struct coalesced_store : consensus_defaults {
   static_assert(sizeof(Cell) == 4 || sizeof(Cell) == 8, "cells are words of 32 or 64 bits");
   static constexpr publication order = publication::tagged;
-  static constexpr uint32_t spin_limit = 0;
   static constexpr uint32_t max_participants = Where == space::global ? 5 : 16;
-  static constexpr bool carries_state = false;
   static constexpr bool uses_cells = true;
   static constexpr bool tells_losers = false;
-  static constexpr bool stamps_skip = false;
   static constexpr const char* name = "coalesced-store";
-  static constexpr const char* paper_item = Where == space::global ? "H3" : "H5";
   using evidence = Evidence;
   using cell_type = Cell;
 
@@ -177,7 +172,7 @@ struct coalesced_store {
     Cell own[slots];
     load_own<N>(machine, words, own);
     bool over = false;
-    GPUSYNC_UNROLLED
+    GPUSYNC_UNROLL()
     for (uint32_t slot = 0; slot < slots; ++slot) over = over || round_of(own[slot]) > wanted.round;
     if (!machine.any(over)) {
       head found = wanted;
@@ -216,7 +211,7 @@ struct coalesced_store {
     const uint64_t again = latest_of(machine, own, round);
     head found{again, 0, false};
     if (again == round && find_first<N>(machine, words, own, found)) return found;
-    const uint32_t some = lowest_bit(members<N>(machine, own, again));
+    const uint32_t some = detail::lowest_bit(members<N>(machine, own, again));
     found.winner_and_buffer = some << 1 | buffer_in<N>(machine, own, some);
     found.known = false;
     return found;
@@ -228,7 +223,7 @@ struct coalesced_store {
   GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static void load_own(const Machine& machine, const uint64_t* words, Cell (&own)[Slots]) {
-    GPUSYNC_UNROLLED
+    GPUSYNC_UNROLL()
     for (uint32_t slot = 0; slot < Slots; ++slot) {
       const uint32_t other = slot * Machine::lanes + machine.lane();
       own[slot] =
@@ -240,7 +235,7 @@ struct coalesced_store {
   template <class Machine, uint32_t Slots>
   GPUSYNC_HD static uint64_t latest_of(const Machine& machine, const Cell (&own)[Slots]) {
     uint64_t latest = 0;
-    GPUSYNC_UNROLLED
+    GPUSYNC_UNROLL()
     for (uint32_t slot = 0; slot < Slots; ++slot) latest = round_of(own[slot]) > latest ? round_of(own[slot]) : latest;
     return machine.most(latest);
   }
@@ -249,7 +244,7 @@ struct coalesced_store {
   template <class Machine, uint32_t Slots>
   GPUSYNC_HD static uint64_t latest_of(const Machine& machine, const Cell (&own)[Slots], uint64_t round) {
     uint32_t ahead = 0;
-    GPUSYNC_UNROLLED
+    GPUSYNC_UNROLL()
     for (uint32_t slot = 0; slot < Slots; ++slot) {
       const uint64_t seen = round_of(own[slot]);
       const auto rounds = seen > round ? static_cast<uint32_t>(seen - round) : 0;
@@ -263,7 +258,7 @@ struct coalesced_store {
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static uint32_t members(const Machine& machine, const Cell (&own)[Slots], uint64_t round) {
     uint32_t bits = 0;
-    GPUSYNC_UNROLLED
+    GPUSYNC_UNROLL()
     for (uint32_t slot = 0; slot < Slots; ++slot) {
       const uint32_t other = slot * Machine::lanes + machine.lane();
       bits |= machine.ballot(other < N && round_of(own[slot]) == round) << (slot * Machine::lanes % 32);
@@ -275,7 +270,7 @@ struct coalesced_store {
   template <uint32_t N, class Machine, uint32_t Slots>
   GPUSYNC_HD static uint32_t buffer_in(const Machine& machine, const Cell (&own)[Slots], uint32_t participant) {
     uint32_t bits = 0;
-    GPUSYNC_UNROLLED
+    GPUSYNC_UNROLL()
     for (uint32_t slot = 0; slot < Slots; ++slot) {
       if (slot * Machine::lanes + machine.lane() == participant) bits = buffer_of(own[slot]);
     }
@@ -292,7 +287,7 @@ struct coalesced_store {
     uint32_t later = 0;  // who came after another one; and the last bit if the round is over
     constexpr uint32_t over = 1u << 31;
     if ((stored & (stored - 1)) != 0) {
-      GPUSYNC_UNROLLED
+      GPUSYNC_UNROLL()
       for (uint32_t first = 0; first < N * N; first += Machine::lanes) {
         const uint32_t one = (first + machine.lane()) / N;
         const uint32_t other = (first + machine.lane()) % N;
@@ -303,7 +298,7 @@ struct coalesced_store {
       later = machine.merge(later);
       if ((later & over) != 0) return false;
     }
-    const uint32_t winner = lowest_bit(stored & ~later);
+    const uint32_t winner = detail::lowest_bit(stored & ~later);
     found.winner_and_buffer = winner << 1 | buffer_in<N>(machine, own, winner);
     found.known = true;
     return true;

@@ -2,17 +2,16 @@
 #pragma once
 
 #include <string>
-#include <vector>
+#include <type_traits>
 
+#include <gpusync/core/cuda_backend.hpp>
 #include <gpusync/core/cuda_code.cuh>
-#include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/handle.hpp>
 #include <gpusync/rmw/cas.hpp>
 #include <gpusync/rmw/cas128.hpp>
 #include <gpusync/rmw/coalesced_store.hpp>
 #include <gpusync/rmw/cuda_machine.cuh>
-#include <gpusync/rmw/hardware.hpp>
-#include <gpusync/rmw/object.hpp>
+#include <gpusync/rmw/object_storage.hpp>
 
 namespace gpusync {
 
@@ -35,33 +34,26 @@ class untested_device : public error {
 namespace rmw {
 
 namespace detail {
-template <class Consensus, class = void>
-struct evidence_of {
-  static constexpr bool needed = false;
-  static void require(const cuda_device&) {}
-};
+
+/// Whether a policy stands on something that must have been tested on a device.
 template <class Consensus>
-struct evidence_of<Consensus, typename void_of<typename Consensus::evidence>::type> {
-  static constexpr bool needed = true;
-  static void require(const cuda_device& device) {
-    const std::string tested = Consensus::evidence::device;
-    if (tested == device.name()) return;
-    throw untested_device("Consensus " + std::string(Consensus::name) +
-                          " needs a masked store that is seen as one, which was tested on " +
-                          (tested.empty() ? "no device" : tested) + " and not on " + device.name() +
-                          ". Run gpusync run store-atomicity there, or use rmw::cas.");
-  }
-};
+inline constexpr bool needs_evidence = !std::is_void<typename Consensus::evidence>::value;
+
 }  // namespace detail
+
+/// Says that a device has been asked for: what evidence_permit is for some policy.
+struct device_permit {
+  gpusync::detail::handle_header header_;
+  /// How a launch finds it among the arguments.
+  GPUSYNC_HD const gpusync::detail::handle_header& header() const { return header_; }
+};
 
 /// Says that a device has been asked for: what require_evidence() gives, to be handed to the kernel and from there to
 /// shared_rmw_storage::start(). A launch on another device is refused.
 template <class Consensus>
-struct evidence_permit {
-  gpusync::detail::handle_header header_;
-  GPUSYNC_HD const gpusync::detail::handle_header& header() const { return header_; }
-  GPUSYNC_HD evidence_permit(gpusync::detail::for_one_thread, const evidence_permit& other) : header_(other.header_) {}
-  GPUSYNC_HD explicit evidence_permit(const gpusync::detail::handle_header& header) : header_(header) {}
+struct evidence_permit : device_permit {
+  GPUSYNC_HD evidence_permit(gpusync::detail::for_one_thread, const evidence_permit& other) : device_permit(other) {}
+  GPUSYNC_HD explicit evidence_permit(const device_permit& asked) : device_permit(asked) {}
 };
 
 /// Throws untested_device if objects with this policy stand on evidence for another device than this one, and
@@ -69,7 +61,15 @@ struct evidence_permit {
 /// it; a launch whose blocks have objects in shared memory needs the permit that it returns.
 template <class Consensus>
 evidence_permit<Consensus> require_evidence(const cuda_device& device) {
-  detail::evidence_of<Consensus>::require(device);
+  if constexpr (detail::needs_evidence<Consensus>) {
+    const std::string tested = Consensus::evidence::device;
+    if (tested != device.name()) {
+      throw untested_device("Consensus " + std::string(Consensus::name) +
+                            " needs a masked store that is seen as one, which was tested on " +
+                            (tested.empty() ? "no device" : tested) + " and not on " + device.name() +
+                            ". Run gpusync run store-atomicity there, or use rmw::cas.");
+    }
+  }
   if (std::string(Consensus::name) == "cas128" && device.properties().major < 9) {
     throw invalid_argument("Consensus cas128 needs a device of compute capability 9.0, and " + device.name() + " has " +
                            std::to_string(device.properties().major) + "." + std::to_string(device.properties().minor) +
@@ -80,8 +80,9 @@ evidence_permit<Consensus> require_evidence(const cuda_device& device) {
                            device.name() + " was compiled for an older one. Compile for it " +
                            "(CMAKE_CUDA_ARCHITECTURES=native), or use rmw::cas.");
   }
-  return evidence_permit<Consensus>({gpusync::detail::handle_header::magic, 0, gpusync::detail::handle_kind::evidence,
-                                     static_cast<uint32_t>(device.ordinal()), 1});
+  return evidence_permit<Consensus>(
+      device_permit{{gpusync::detail::handle_header::magic, 0, gpusync::detail::handle_kind::evidence,
+                     static_cast<uint32_t>(device.ordinal()), 1}});
 }
 
 }  // namespace rmw
@@ -90,44 +91,12 @@ evidence_permit<Consensus> require_evidence(const cuda_device& device) {
 /// reset, whoever has stopped in the middle of what.
 template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
           class Machine = rmw::cuda_warp<rmw::space::global>>
-class cuda_rmw_storage {
+class cuda_rmw_storage
+    : public detail::object_storage<basic_rmw_object<State, N, Consensus, Operation, Machine>, detail::cuda_backend> {
  public:
-  /// What a kernel gets.
-  using object_type = basic_rmw_object<State, N, Consensus, Operation, Machine>;
-
   /// Throws untested_device or invalid_argument as rmw::require_evidence() says, cuda_failure if memory is short.
-  explicit cuda_rmw_storage(const cuda_device& device, const State& first = State{}) {
-    rmw::require_evidence<Consensus>(device);
-    words_ = cuda_buffer(device, object_type::bytes);
-    reset(first);
-  }
-
-  /// The object to hand to a kernel.
-  object_type object() const { return object_type(static_cast<uint64_t*>(words_.address())); }
-
-  /// The state. Waits for the device. Precondition: no kernel uses the object.
-  State state() const {
-    const cuda_device_scope scope(words_.ordinal());
-    std::vector<uint64_t> copy(object_type::words);
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    check_cuda(cudaMemcpy(copy.data(), words_.address(), object_type::bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return object_type::settled_state(copy.data());
-  }
-
-  /// A fresh object. Blocking. Precondition: no kernel uses the object.
-  void reset(const State& first = State{}) {
-    const cuda_device_scope scope(words_.ordinal());
-    std::vector<uint64_t> fresh(object_type::words);
-    object_type::start(fresh.data(), first);
-    check_cuda(cudaMemcpy(words_.address(), fresh.data(), object_type::bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  }
-
-  /// Bytes of device memory.
-  size_t bytes() const { return words_.bytes(); }
-
- private:
-  cuda_buffer words_;
+  explicit cuda_rmw_storage(const cuda_device& device, const State& first = State{})
+      : cuda_rmw_storage::object_storage((rmw::require_evidence<Consensus>(device), device), first) {}
 };
 
 /// The memory of an object in shared memory:
@@ -140,7 +109,7 @@ struct alignas(128) shared_rmw_storage {
   /// Makes a fresh object. All threads of the block call it together, before the first join(). Not for policies that
   /// stand on evidence.
   __device__ Object start(const typename Object::state_type& first) {
-    static_assert(!rmw::detail::evidence_of<typename Object::consensus>::needed,
+    static_assert(!rmw::detail::needs_evidence<typename Object::consensus>,
                   "this policy stands on evidence for one device: hand what rmw::require_evidence<Consensus>(device) "
                   "returns to the kernel, and from there to start(first, permit)");
     return start_permitted(first);

@@ -1,172 +1,13 @@
 // A participant of a wait-free object on a GPU: a warp, or a thread.
 #pragma once
 
-#include <gpusync/rmw/hardware.hpp>
+#include <gpusync/core/cuda_memory.cuh>
 #include <gpusync/rmw/machine.hpp>
 #include <gpusync/rmw/operations.hpp>
 
 namespace gpusync::rmw {
 
 namespace detail {
-
-/// Atomic accesses to words of 32, 64 and 128 bits, each one PTX instruction, at the scope in which a memory is shared:
-/// a device's global memory by its grids, a block's shared memory by its threads.
-template <space Where>
-struct cuda_words;
-
-// 128 bits: PTX 8.3; compare-and-swap of them sm_90.
-#define GPUSYNC_CUDA_WORDS(WHERE, PLACE, SCOPE, ADDRESS, CONSTRAINT, CONVERT)                                     \
-  template <>                                                                                                     \
-  struct cuda_words<WHERE> {                                                                                      \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ uint64_t load(const uint64_t* address) {                                    \
-      uint64_t word;                                                                                              \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("ld.relaxed." SCOPE "." PLACE ".u64 %0, [%1];"                                               \
-                     : "=l"(word)                                                                                 \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("ld.acquire." SCOPE "." PLACE ".u64 %0, [%1];"                                               \
-                     : "=l"(word)                                                                                 \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-      return word;                                                                                                \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ uint32_t load(const uint32_t* address) {                                    \
-      uint32_t word;                                                                                              \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("ld.relaxed." SCOPE "." PLACE ".u32 %0, [%1];"                                               \
-                     : "=r"(word)                                                                                 \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("ld.acquire." SCOPE "." PLACE ".u32 %0, [%1];"                                               \
-                     : "=r"(word)                                                                                 \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-      return word;                                                                                                \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ void store(uint64_t* address, uint64_t word) {                              \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("st.relaxed." SCOPE "." PLACE ".u64 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "l"(word)     \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("st.release." SCOPE "." PLACE ".u64 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "l"(word)     \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ void store(uint32_t* address, uint32_t word) {                              \
-      static_assert(Order == memory_order::relaxed, "nothing releases words of 32 bits");                         \
-      asm volatile("st.relaxed." SCOPE "." PLACE ".u32 [%0], %1;" ::CONSTRAINT(CONVERT(address)), "r"(word)       \
-                   : "memory");                                                                                   \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ uint64_t compare_exchange(uint64_t* address, uint64_t expected,             \
-                                                                uint64_t desired) {                               \
-      uint64_t before;                                                                                            \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("atom.relaxed." SCOPE "." PLACE ".cas.b64 %0, [%1], %2, %3;"                                 \
-                     : "=l"(before)                                                                               \
-                     : CONSTRAINT(CONVERT(address)), "l"(expected), "l"(desired)                                  \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("atom.acq_rel." SCOPE "." PLACE ".cas.b64 %0, [%1], %2, %3;"                                 \
-                     : "=l"(before)                                                                               \
-                     : CONSTRAINT(CONVERT(address)), "l"(expected), "l"(desired)                                  \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-      return before;                                                                                              \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ uint32_t compare_exchange(uint32_t* address, uint32_t expected,             \
-                                                                uint32_t desired) {                               \
-      static_assert(Order == memory_order::relaxed, "nothing hands on with words of 32 bits");                    \
-      uint32_t before;                                                                                            \
-      asm volatile("atom.relaxed." SCOPE "." PLACE ".cas.b32 %0, [%1], %2, %3;"                                   \
-                   : "=r"(before)                                                                                 \
-                   : CONSTRAINT(CONVERT(address)), "r"(expected), "r"(desired)                                    \
-                   : "memory");                                                                                   \
-      return before;                                                                                              \
-    }                                                                                                             \
-    static __device__ __forceinline__ uint32_t add(uint32_t* address, uint32_t amount) {                          \
-      uint32_t before;                                                                                            \
-      asm volatile("atom.relaxed." SCOPE "." PLACE ".add.u32 %0, [%1], %2;"                                       \
-                   : "=r"(before)                                                                                 \
-                   : CONSTRAINT(CONVERT(address)), "r"(amount)                                                    \
-                   : "memory");                                                                                   \
-      return before;                                                                                              \
-    }                                                                                                             \
-    static __device__ __forceinline__ uint64_t add(uint64_t* address, uint64_t amount) {                          \
-      uint64_t before;                                                                                            \
-      asm volatile("atom.relaxed." SCOPE "." PLACE ".add.u64 %0, [%1], %2;"                                       \
-                   : "=l"(before)                                                                                 \
-                   : CONSTRAINT(CONVERT(address)), "l"(amount)                                                    \
-                   : "memory");                                                                                   \
-      return before;                                                                                              \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ wide load(const wide* address) {                                            \
-      wide value;                                                                                                 \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        asm volatile("{ .reg .b128 all; ld.relaxed." SCOPE "." PLACE ".b128 all, [%2]; mov.b128 {%0, %1}, all; }" \
-                     : "=l"(value.low), "=l"(value.high)                                                          \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      } else {                                                                                                    \
-        asm volatile("{ .reg .b128 all; ld.acquire." SCOPE "." PLACE ".b128 all, [%2]; mov.b128 {%0, %1}, all; }" \
-                     : "=l"(value.low), "=l"(value.high)                                                          \
-                     : CONSTRAINT(CONVERT(address))                                                               \
-                     : "memory");                                                                                 \
-      }                                                                                                           \
-      return value;                                                                                               \
-    }                                                                                                             \
-    template <memory_order Order>                                                                                 \
-    static __device__ __forceinline__ wide compare_exchange(wide* address, wide expected, wide desired) {         \
-      wide before;                                                                                                \
-      if constexpr (Order == memory_order::relaxed) {                                                             \
-        GPUSYNC_CUDA_WIDE_CAS("relaxed", PLACE, SCOPE, CONSTRAINT, CONVERT);                                      \
-      } else {                                                                                                    \
-        GPUSYNC_CUDA_WIDE_CAS("acq_rel", PLACE, SCOPE, CONSTRAINT, CONVERT);                                      \
-      }                                                                                                           \
-      return before;                                                                                              \
-    }                                                                                                             \
-    static __device__ __forceinline__ void fence() { asm volatile("fence.sc." SCOPE ";" ::: "memory"); }          \
-                                                                                                                  \
-   private:                                                                                                       \
-    static __device__ __forceinline__ ADDRESS global_address(const void* address) {                               \
-      return static_cast<ADDRESS>(__cvta_generic_to_global(address));                                             \
-    }                                                                                                             \
-    static __device__ __forceinline__ ADDRESS shared_address(const void* address) {                               \
-      return static_cast<ADDRESS>(__cvta_generic_to_shared(address));                                             \
-    }                                                                                                             \
-  }
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-#define GPUSYNC_CUDA_WIDE_CAS(ORDER, PLACE, SCOPE, CONSTRAINT, CONVERT)                                            \
-  asm volatile("{ .reg .b128 from, to, was; mov.b128 from, {%3, %4}; mov.b128 to, {%5, %6}; atom." ORDER "." SCOPE \
-               "." PLACE ".cas.b128 was, [%2], from, to; mov.b128 {%0, %1}, was; }"                                \
-               : "=l"(before.low), "=l"(before.high)                                                               \
-               : CONSTRAINT(CONVERT(address)), "l"(expected.low), "l"(expected.high), "l"(desired.low),            \
-                 "l"(desired.high)                                                                                 \
-               : "memory")
-#else
-// Older GPUs have no such instruction. The host refuses rmw::cas128 for them (rmw::require_evidence), so this is for
-// programs that never asked.
-#define GPUSYNC_CUDA_WIDE_CAS(ORDER, PLACE, SCOPE, CONSTRAINT, CONVERT) \
-  before = expected;                                                    \
-  (void)address, (void)desired;                                         \
-  __trap()
-#endif
-
-GPUSYNC_CUDA_WORDS(space::global, "global", "gpu", size_t, "l", global_address);
-GPUSYNC_CUDA_WORDS(space::shared, "shared", "cta", uint32_t, "r", shared_address);
-#undef GPUSYNC_CUDA_WORDS
-#undef GPUSYNC_CUDA_WIDE_CAS
 
 /// The same pointer, which came from another lane as far as the compiler can tell. So it keeps it in registers, where
 /// it would read one that stands in a kernel's parameters anew, access after access; and for an atomic operation of a
@@ -176,80 +17,73 @@ __device__ __forceinline__ uint64_t* in_registers(uint64_t* words, unsigned lane
   return reinterpret_cast<uint64_t*>(__shfl_xor_sync(lanes, bits, 0));
 }
 
-/// A named operation as CUDA's atomic function where there is one, and as a loop elsewhere. Relaxed, at device scope.
-/// (CUDA's float additions flush subnormal numbers in global memory.)
-template <class Machine, class Word, class T>
-__device__ __forceinline__ T cuda_atomically(const Machine& machine, Word* word, const named_operation<T>& operation) {
-  T* const at = reinterpret_cast<T*>(word);
-  const T operand = operation.operand;
-  switch (operation.kind) {
-    case operation_kind::add:
-    case operation_kind::subtract: {
-      const bool adds = operation.kind == operation_kind::add;
-      if constexpr (is_floating<T>::value) {
-        return atomicAdd(at, adds ? operand : -operand);
-      } else if constexpr (Machine::lanes == 1) {
-        using bits = typename word_of_bytes<sizeof(T)>::type;
-        const bits amount = adds ? static_cast<bits>(operand) : bits{0} - static_cast<bits>(operand);
-        return static_cast<T>(cuda_words<Machine::where>::add(word, amount));
-      } else if constexpr (sizeof(T) == 4) {
-        return static_cast<T>(atomicAdd(reinterpret_cast<unsigned*>(word),
-                                        adds ? static_cast<unsigned>(operand) : 0u - static_cast<unsigned>(operand)));
-      } else {
-        using bits = unsigned long long;
-        return static_cast<T>(atomicAdd(reinterpret_cast<bits*>(word),
-                                        adds ? static_cast<bits>(operand) : bits{0} - static_cast<bits>(operand)));
-      }
-    }
-    case operation_kind::minimum:
-    case operation_kind::maximum:
-      if constexpr (!is_floating<T>::value) {
-        const bool least = operation.kind == operation_kind::minimum;
-        if constexpr (sizeof(T) == 4) {
-          return least ? atomicMin(at, operand) : atomicMax(at, operand);
-        } else if constexpr (static_cast<T>(-1) < T{}) {
-          auto* const number = reinterpret_cast<long long*>(word);
-          return least ? atomicMin(number, operand) : atomicMax(number, operand);
-        } else {
-          auto* const number = reinterpret_cast<unsigned long long*>(word);
-          return least ? atomicMin(number, operand) : atomicMax(number, operand);
-        }
-      }
-      break;
-    case operation_kind::increment:
-    case operation_kind::decrement:
-      if constexpr (!is_floating<T>::value && sizeof(T) == 4 && static_cast<T>(-1) > T{}) {
-        return operation.kind == operation_kind::increment ? atomicInc(at, operand) : atomicDec(at, operand);
-      }
-      break;
-    case operation_kind::exchange:
-    case operation_kind::compare_exchange: {
-      T old;
-      Word wanted;
-      Word expected;
-      memcpy(&wanted, &operand, sizeof(T));
-      memcpy(&expected, &operation.expected, sizeof(T));
-      using bits = typename atomic_bits<sizeof(T)>::type;
-      auto* const number = reinterpret_cast<bits*>(word);
-      const bits before = operation.kind == operation_kind::exchange
-                              ? atomicExch(number, static_cast<bits>(wanted))
-                              : atomicCAS(number, static_cast<bits>(expected), static_cast<bits>(wanted));
-      memcpy(&old, &before, sizeof(T));
-      return old;
-    }
+/// Of objects in this memory.
+template <space Where>
+struct place_of : gpusync::detail::in_global_memory {};
+template <>
+struct place_of<space::shared> : gpusync::detail::in_shared_memory {};
+
+}  // namespace detail
+
+/// How threads reach the words of an object: the device's global memory as its grids share it, a block's shared memory
+/// as its threads do. Word: of 32, 64 or 128 bits. Orders and costs: see cuda_memory.
+template <space Where>
+struct cuda_words {
+  static constexpr scope shared_by = Where == space::global ? scope::device : scope::block;
+
+  template <memory_order Order, class Word>
+  static __device__ __forceinline__ Word load(const Word* address) {
+    return atomics::template load<Order, shared_by>(address);
   }
-  return apply_in_a_loop<T>(machine, word, operation);
-}
+  template <memory_order Order, class Word>
+  static __device__ __forceinline__ void store(Word* address, Word word) {
+    atomics::template store<Order, shared_by>(address, word);
+  }
+  template <memory_order Order, class Word>
+  static __device__ __forceinline__ Word fetch_add(Word* address, Word amount) {
+    return atomics::template fetch_add<Order, shared_by>(address, amount);
+  }
+  template <memory_order Order, class Word>
+  static __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) {
+    return atomics::template compare_exchange<Order, shared_by>(address, expected, desired);
+  }
+  /// Sequentially consistent.
+  static __device__ __forceinline__ void fence() { gpusync::detail::sequential_fence<shared_by>(); }
+
+ private:
+  using atomics = gpusync::detail::cuda_atomics<detail::place_of<Where>>;
+};
+
+namespace detail {
+
+/// What threads and warps as participants have in common.
+template <space Where>
+struct cuda_participant {
+  using access = cuda_words<Where>;
+  static constexpr bool imitates_masked_store = false;
+  static constexpr space where = Where;
+
+  template <memory_order Order, class Word>
+  __device__ __forceinline__ Word load(const Word* address) const {
+    return access::template load<Order>(address);
+  }
+  template <memory_order Order>
+  __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
+    access::template store<Order>(address, word);
+  }
+  /// Of every lane, for each has stores to put before its loads.
+  __device__ __forceinline__ void fence() const { access::fence(); }
+  __device__ __forceinline__ void refuse(uint32_t, uint32_t) const { __trap(); }
+  __device__ __forceinline__ void rounds_exhausted(uint64_t) const { __trap(); }
+};
 
 }  // namespace detail
 
 /// One thread as a participant: what a program does that has other work for the rest of the warp, and for few
 /// participants. Not for rmw::coalesced_store. A thread keeps its part in registers only for the smallest objects.
 template <space Where>
-struct cuda_thread : single_lane {
-  using access = detail::cuda_words<Where>;
-  static constexpr bool imitates_masked_store = false;
-  static constexpr space where = Where;
+struct cuda_thread : single_lane, detail::cuda_participant<Where> {
+  using access = cuda_words<Where>;
 
   __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {
     // The calling thread alone: who else of its warp is here, it need not know.
@@ -258,16 +92,8 @@ struct cuda_thread : single_lane {
     return detail::in_registers(words, own);
   }
   template <memory_order Order, class Word>
-  __device__ __forceinline__ Word load(const Word* address) const {
-    return access::template load<Order>(address);
-  }
-  template <memory_order Order, class Word>
   __device__ __forceinline__ Word load_one(const Word* address) const {
     return access::template load<Order>(address);
-  }
-  template <memory_order Order>
-  __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
-    access::template store<Order>(address, word);
   }
   template <memory_order Order, class Word>
   __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) const {
@@ -281,23 +107,14 @@ struct cuda_thread : single_lane {
   __device__ __forceinline__ wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
     return access::template compare_exchange<Order>(address, expected, desired);
   }
-  template <class Word, class T>
-  __device__ __forceinline__ T atomically(Word* word, const named_operation<T>& operation) const {
-    return detail::cuda_atomically(*this, word, operation);
-  }
-  __device__ __forceinline__ void fence() const { access::fence(); }
-  __device__ __forceinline__ void refuse(uint32_t, uint32_t) const { __trap(); }
-  __device__ __forceinline__ void rounds_exhausted(uint64_t) const { __trap(); }
 };
 
 /// A whole warp as a participant; its 32 lanes call each function together, converged.
 template <space Where>
-class cuda_warp {
+class cuda_warp : public detail::cuda_participant<Where> {
  public:
-  using access = detail::cuda_words<Where>;
+  using access = cuda_words<Where>;
   static constexpr uint32_t lanes = 32;
-  static constexpr bool imitates_masked_store = false;
-  static constexpr space where = Where;
 
   __device__ __forceinline__ cuda_warp() { asm("mov.u32 %0, %%laneid;" : "=r"(lane_)); }
 
@@ -344,63 +161,43 @@ class cuda_warp {
   /// T: an unsigned integer of 32 or 64 bits.
   template <uint32_t Used, class T>
   __device__ __forceinline__ T sum_before(T amount, T& total) const {
-    using moved = typename detail::atomic_bits<sizeof(T)>::type;
     T sum = amount;
-    GPUSYNC_UNROLLED
+    GPUSYNC_UNROLL()
     for (uint32_t distance = 1; distance < Used; distance *= 2) {
-      const T other = static_cast<T>(__shfl_up_sync(all_lanes, static_cast<moved>(sum), distance));
+      const T other = from_before(sum, distance);
       if (lane_ >= distance) sum += other;
     }
-    total = static_cast<T>(__shfl_sync(all_lanes, static_cast<moved>(sum), Used - 1));
+    total = from_lane(sum, Used - 1);
     return sum - amount;
   }
 
   template <memory_order Order, class Word>
-  __device__ __forceinline__ Word load(const Word* address) const {
-    return access::template load<Order>(address);
-  }
-  template <memory_order Order, class Word>
   __device__ __forceinline__ Word load_one(const Word* address) const {
-    return first_lanes(access::template load<Order>(address));
-  }
-  template <memory_order Order>
-  __device__ __forceinline__ void store(uint64_t* address, uint64_t word) const {
-    access::template store<Order>(address, word);
+    return from_lane(access::template load<Order>(address), 0);
   }
   template <memory_order Order, class Word>
   __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) const {
     meet_for<Order>();
     Word before{};
     if (lane_ == 0) before = access::template compare_exchange<Order>(address, expected, desired);
-    before = first_lanes(before);
+    before = from_lane(before, 0);
     meet_for<Order>();
     return before;
   }
   template <memory_order Order>
   __device__ __forceinline__ wide load_wide(const wide* address) const {
     const wide value = access::template load<Order>(address);
-    return {first_lanes(value.low), first_lanes(value.high)};
+    return {from_lane(value.low, 0), from_lane(value.high, 0)};
   }
   template <memory_order Order>
   __device__ __forceinline__ wide compare_exchange_wide(wide* address, wide expected, wide desired) const {
     meet_for<Order>();
     wide before{};
     if (lane_ == 0) before = access::template compare_exchange<Order>(address, expected, desired);
-    before = {first_lanes(before.low), first_lanes(before.high)};
+    before = {from_lane(before.low, 0), from_lane(before.high, 0)};
     meet_for<Order>();
     return before;
   }
-  template <class Word, class T>
-  __device__ __forceinline__ T atomically(Word* word, const named_operation<T>& operation) const {
-    T old{};
-    if (lane_ == 0) old = detail::cuda_atomically(cuda_thread<Where>(), word, operation);
-    Word bits = 0;
-    memcpy(&bits, &old, sizeof(T));
-    bits = first_lanes(bits);
-    memcpy(&old, &bits, sizeof(T));
-    return old;
-  }
-
   /// One instruction, of `count` lanes: to one line of 128 bytes, or to words in different banks, it takes effect as
   /// one as far as that has been tested (rmw/litmus.hpp). The warp must be converged there.
   template <class AddressOf, class WordOf>
@@ -416,14 +213,6 @@ class cuda_warp {
   __device__ __forceinline__ Cell load_cell(const Cell* address) const {
     return access::template load<Order>(address);
   }
-  /// Of every lane, for each has stores to put before its loads.
-  __device__ __forceinline__ void fence() const {
-    access::fence();
-  }
-
-  __device__ __forceinline__ void refuse(uint32_t, uint32_t) const {
-    __trap();
-  }
   /// The grid and the multiprocessor.
   __device__ __forceinline__ uint64_t place() const {
     uint64_t grid;
@@ -433,9 +222,6 @@ class cuda_warp {
     return grid << 16 | (multiprocessor + 1);
   }
   __device__ __forceinline__ void refuse_place() const {
-    __trap();
-  }
-  __device__ __forceinline__ void rounds_exhausted(uint64_t) const {
     __trap();
   }
   template <class Participant>
@@ -449,11 +235,17 @@ class cuda_warp {
   __device__ __forceinline__ void meet_for() const {
     if constexpr (Order != memory_order::relaxed) __syncwarp();
   }
-  __device__ __forceinline__ uint32_t first_lanes(uint32_t word) const {
-    return __shfl_sync(all_lanes, word, 0);
+  static __device__ __forceinline__ uint32_t from_lane(uint32_t word, int lane) {
+    return __shfl_sync(all_lanes, word, lane);
   }
-  __device__ __forceinline__ uint64_t first_lanes(uint64_t word) const {
-    return __shfl_sync(all_lanes, static_cast<unsigned long long>(word), 0);
+  static __device__ __forceinline__ uint64_t from_lane(uint64_t word, int lane) {
+    return __shfl_sync(all_lanes, static_cast<unsigned long long>(word), lane);
+  }
+  static __device__ __forceinline__ uint32_t from_before(uint32_t word, uint32_t distance) {
+    return __shfl_up_sync(all_lanes, word, distance);
+  }
+  static __device__ __forceinline__ uint64_t from_before(uint64_t word, uint32_t distance) {
+    return __shfl_up_sync(all_lanes, static_cast<unsigned long long>(word), distance);
   }
 
   uint32_t lane_;

@@ -1,14 +1,10 @@
 // The fault-tolerant barrier of a CUDA grid.
 #pragma once
 
-#include <memory>
-
-#include <gpusync/core/cuda_device.hpp>
+#include <gpusync/core/cuda_backend.hpp>
 #include <gpusync/core/cuda_grid.cuh>
-#include <gpusync/core/cuda_storage_control.hpp>
-#include <gpusync/core/size.hpp>
 #include <gpusync/rmw/cuda.cuh>
-#include <gpusync/rmw/fault_tolerant_barrier.hpp>
+#include <gpusync/rmw/survivor_storage.hpp>
 
 namespace gpusync {
 
@@ -23,10 +19,7 @@ struct cuda_survivor : cuda_warp<space::global> {
     if (lane() == 0) {
       asm volatile("fence.acq_rel.gpu;" ::: "memory");
       store<memory_order::relaxed>(flag, mark);
-      asm volatile("atom.acquire.gpu.global.add.u64 %0, [%1], 1;"
-                   : "=l"(before)
-                   : "l"(__cvta_generic_to_global(word))
-                   : "memory");
+      before = access::template fetch_add<memory_order::acquire>(word, uint64_t{1});
     }
     return of_lane_0(before);
   }
@@ -60,79 +53,15 @@ using fault_tolerant_barrier = basic_fault_tolerant_barrier<N, cuda_grid, rmw::c
 
 /// Owns the memory of one fault-tolerant barrier for `blocks` blocks of a CUDA device.
 template <uint32_t N>
-class cuda_fault_tolerant_storage {
+class cuda_fault_tolerant_storage
+    : public detail::survivor_storage<N, cuda_grid, rmw::cuda_survivor, detail::cuda_backend> {
  public:
-  /// What a kernel gets.
-  using barrier_type = fault_tolerant_barrier<N>;
-
   /// Throws invalid_argument unless there are 1 to N blocks, cuda_failure if memory is short.
   cuda_fault_tolerant_storage(const cuda_device& device, block_count blocks)
-      : blocks_(rmw::require_survivable<N>(blocks)),
-        words_(device, barrier_type::bytes(blocks_)),
-        control_(std::make_unique<control>(words_, blocks_)) {}
-
-  /// The barrier to hand to a kernel by gpusync::launch(), which makes all blocks members again, on the stream, before
-  /// each launch (for other launches: check_launch()). Blocks that the launch does not have are lost in the first
-  /// phase.
-  barrier_type barrier() {
-    return barrier_type(static_cast<uint64_t*>(words_.address()), blocks_,
-                        {detail::handle_header::magic, control_->number(), detail::handle_kind::survivors, 0, blocks_});
-  }
+      : cuda_fault_tolerant_storage::survivor_storage(device, blocks) {}
 
   /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
-  void hand_over() { control_->order.forget(); }
-
-  /// The blocks that it was made for.
-  uint32_t blocks() const { return blocks_; }
-  /// Bytes of device memory.
-  size_t bytes() const { return words_.bytes(); }
-
- private:
-  class control : public detail::storage_control {
-   public:
-    control(const cuda_buffer& words, uint32_t blocks)
-        : order(words.ordinal()),
-          address_(words.address()),
-          bytes_(words.bytes()),
-          ordinal_(words.ordinal()),
-          blocks_(blocks) {}
-
-    int device() const override { return ordinal_; }
-    void check(const detail::handle_header&, const detail::launch_request& launch) override {
-      if (launch.device != ordinal_) {
-        throw invalid_argument("A fault-tolerant barrier's storage was made for CUDA device " +
-                               std::to_string(ordinal_) + ", but the launch is on another. Make a storage there.");
-      }
-      if (launch.blocks > blocks_) {
-        throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
-                               " blocks, but its fault-tolerant barrier's storage was made for " +
-                               std::to_string(blocks_) + ". Make a larger storage.");
-      }
-      if (launch.threads < cuda_grid::warp_size) {
-        throw invalid_argument(
-            "A fault-tolerant barrier needs blocks of at least a warp of 32 threads, which acts for "
-            "the block; these have " +
-            std::to_string(launch.threads) + ".");
-      }
-      order.check(launch);
-    }
-    void prepare(const detail::handle_header&, const detail::launch_request& launch) override {
-      order.follow();
-      check_cuda(cudaMemsetAsync(address_, 0, bytes_, static_cast<cudaStream_t>(launch.stream)), "cudaMemsetAsync");
-    }
-
-    detail::stream_order order;
-
-   private:
-    void* address_;
-    size_t bytes_;
-    int ordinal_;
-    uint32_t blocks_;
-  };
-
-  uint32_t blocks_;
-  cuda_buffer words_;
-  std::unique_ptr<control> control_;
+  void hand_over() { this->forget_order(); }
 };
 
 }  // namespace gpusync

@@ -1,15 +1,10 @@
 // The fault-tolerant barrier for blocks that are host threads.
 #pragma once
 
-#include <algorithm>
-#include <memory>
-#include <string>
-
+#include <gpusync/core/host_backend.hpp>
 #include <gpusync/core/host_grid.hpp>
-#include <gpusync/core/size.hpp>
-#include <gpusync/core/storage_control.hpp>
-#include <gpusync/rmw/fault_tolerant_barrier.hpp>
 #include <gpusync/rmw/host.hpp>
+#include <gpusync/rmw/survivor_storage.hpp>
 
 namespace gpusync {
 
@@ -42,60 +37,11 @@ using host_fault_tolerant_barrier = basic_fault_tolerant_barrier<N, Grid, Machin
 
 /// Owns the memory of one fault-tolerant barrier for `blocks` blocks of host threads.
 template <uint32_t N, class Machine = rmw::host_survivor, class Grid = host_grid>
-class host_fault_tolerant_storage {
+class host_fault_tolerant_storage : public detail::survivor_storage<N, Grid, Machine, detail::host_backend> {
  public:
-  /// What a kernel gets.
-  using barrier_type = basic_fault_tolerant_barrier<N, Grid, Machine>;
-
   /// Throws invalid_argument unless there are 1 to N blocks.
   explicit host_fault_tolerant_storage(block_count blocks = N)
-      : blocks_(rmw::require_survivable<N>(blocks)),
-        lines_(std::make_unique<line[]>(bytes() / sizeof(line) + 1)),
-        control_(std::make_unique<control>(memory(), bytes() / sizeof(uint64_t), blocks_)) {}
-
-  /// The barrier to hand to a kernel by gpusync::launch(), which makes all blocks members again before each launch.
-  /// Blocks that the launch does not have are lost in the first phase.
-  barrier_type barrier() {
-    return barrier_type(memory(), blocks_,
-                        {detail::handle_header::magic, control_->number(), detail::handle_kind::survivors, 0, blocks_});
-  }
-
-  /// The blocks that it was made for.
-  uint32_t blocks() const { return blocks_; }
-  /// Bytes of memory.
-  size_t bytes() const { return barrier_type::bytes(blocks_); }
-
- private:
-  struct alignas(128) line {
-    uint64_t words[16];
-  };
-
-  class control : public detail::storage_control {
-   public:
-    control(uint64_t* words, size_t count, uint32_t blocks) : words_(words), count_(count), blocks_(blocks) {}
-
-    int device() const override { return detail::launch_request::host_launch; }
-    void check(const detail::handle_header&, const detail::launch_request& launch) override {
-      if (launch.blocks <= blocks_) return;
-      throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
-                             " blocks, but its fault-tolerant barrier's storage was made for " +
-                             std::to_string(blocks_) + ". Make a larger storage.");
-    }
-    void prepare(const detail::handle_header&, const detail::launch_request&) override {
-      std::fill(words_, words_ + count_, uint64_t{0});
-    }
-
-   private:
-    uint64_t* words_;
-    size_t count_;
-    uint32_t blocks_;
-  };
-
-  uint64_t* memory() { return lines_[0].words; }
-
-  uint32_t blocks_;
-  std::unique_ptr<line[]> lines_;
-  std::unique_ptr<control> control_;
+      : host_fault_tolerant_storage::survivor_storage(detail::on_host{}, blocks) {}
 };
 
 }  // namespace gpusync

@@ -1,16 +1,15 @@
 // Wait-free objects for host threads: the machine, and the memory behind an object.
 #pragma once
 
-#include <memory>
 #include <string>
 
 #include <gpusync/core/error.hpp>
+#include <gpusync/core/host_backend.hpp>
 #include <gpusync/core/host_memory.hpp>
 #include <gpusync/rmw/cas.hpp>
 #include <gpusync/rmw/cas128.hpp>
 #include <gpusync/rmw/coalesced_store.hpp>
-#include <gpusync/rmw/hardware.hpp>
-#include <gpusync/rmw/object.hpp>
+#include <gpusync/rmw/object_storage.hpp>
 
 namespace gpusync {
 
@@ -77,24 +76,6 @@ struct host_machine : single_lane {
   }
 #endif
 
-  /// A named operation as the processor's own atomic one where it has it, and as a loop elsewhere.
-  template <class Word, class T>
-  T atomically(Word* word, const named_operation<T>& operation) const {
-    if constexpr (!detail::is_floating<T>::value) {
-      const Word operand = static_cast<Word>(operation.operand);
-      switch (operation.kind) {
-        case operation_kind::add: return static_cast<T>(__atomic_fetch_add(word, operand, __ATOMIC_RELAXED));
-        case operation_kind::subtract: return static_cast<T>(__atomic_fetch_sub(word, operand, __ATOMIC_RELAXED));
-        case operation_kind::exchange: return static_cast<T>(__atomic_exchange_n(word, operand, __ATOMIC_RELAXED));
-        case operation_kind::compare_exchange:
-          return static_cast<T>(
-              compare_exchange<memory_order::relaxed>(word, static_cast<Word>(operation.expected), operand));
-        default: break;
-      }
-    }
-    return detail::apply_in_a_loop<T>(*this, word, operation);
-  }
-
   void fence() const {
     host_memory::fence<scope::system>();
   }
@@ -132,36 +113,11 @@ using host_rmw_object = basic_rmw_object<State, N, Consensus, Operation, Machine
 /// Owns the memory of one object for host threads. Reusable without a reset, whoever has stopped in the middle of what.
 template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation = rmw::named_operation<State>,
           class Machine = rmw::host_machine>
-class host_rmw_storage {
+class host_rmw_storage
+    : public detail::object_storage<basic_rmw_object<State, N, Consensus, Operation, Machine>, detail::host_backend> {
  public:
-  /// What threads get.
-  using object_type = basic_rmw_object<State, N, Consensus, Operation, Machine>;
-
-  /// With the state `first`.
-  explicit host_rmw_storage(const State& first = State{}) : lines_(std::make_unique<line[]>(lines)) { reset(first); }
-
-  /// The object to hand to threads.
-  object_type object() const { return object_type(memory()); }
-
-  /// The state. Precondition: no call is under way, and those that have ended happen before this one. What a crashed
-  /// participant has announced may be applied later.
-  State state() const { return object_type::settled_state(memory()); }
-
-  /// A fresh object. Precondition: nobody uses it, nor a participant that joined before.
-  void reset(const State& first = State{}) { object_type::start(memory(), first); }
-
-  /// Bytes of memory.
-  size_t bytes() const { return object_type::bytes; }
-
- private:
-  struct alignas(128) line {
-    uint64_t words[16];
-  };
-  static constexpr size_t lines = (object_type::bytes + sizeof(line) - 1) / sizeof(line);
-
-  uint64_t* memory() const { return lines_[0].words; }
-
-  std::unique_ptr<line[]> lines_;
+  explicit host_rmw_storage(const State& first = State{})
+      : host_rmw_storage::object_storage(detail::on_host{}, first) {}
 };
 
 }  // namespace gpusync

@@ -4,7 +4,7 @@
 #include <gpusync/rmw/operations.hpp>
 #include <gpusync/rmw/words.hpp>
 
-namespace gpusync::rmw {
+namespace gpusync::rmw::detail {
 
 /// The words, of 64 bits each, of an object of N participants: the consensus policy's own, the announcements, the
 /// answers that winners deliver (only with spin_limit), and two records for each participant.
@@ -13,8 +13,8 @@ namespace gpusync::rmw {
 /// participant the number of the last announcement that has been applied, and its answer. Everything that is kept for
 /// each participant is kept in rows, so that the lanes of a warp read neighbouring words.
 template <class State, uint32_t N, class Consensus, class Operation>
-struct layout {
-  static constexpr uint32_t line = 16;   ///< words of 128 bytes
+struct object_layout {
+  static constexpr uint32_t line = gpusync::detail::line_words / 2;
   static constexpr uint32_t sector = 4;  ///< words of 32 bytes
   GPUSYNC_HD static constexpr uint64_t up_to(uint64_t words, uint32_t unit) { return (words + unit - 1) / unit * unit; }
 
@@ -49,4 +49,4 @@ struct layout {
   static constexpr uint32_t fresh = 1u << 31;
 };
 
-}  // namespace gpusync::rmw
+}  // namespace gpusync::rmw::detail

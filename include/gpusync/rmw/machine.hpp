@@ -12,23 +12,14 @@ enum class space {
   shared,  ///< the shared memory of a block, for its warps
 };
 
-/// 128 bits that are read and exchanged as one.
-struct alignas(16) wide {
-  uint64_t low;
-  uint64_t high;
-};
-GPUSYNC_HD constexpr bool operator==(const wide& one, const wide& other) {
-  return one.low == other.low && one.high == other.high;
-}
-GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
-  return !(one == other);
-}
+/// What load_wide() and compare_exchange_wide() take.
+using wide = wide_word;
 
 // A Machine is how one participant reaches memory and how its lanes, the threads that act together for it, reach each
 // other. All lanes call each function together. What the objects ask of it:
 //
 //   lanes, lane()                     how many there are (1 to 32), and which one is calling
-//   load<Order>(address)              the word, of 64 bits or, for rmw::atomic_word, of 32, at the lane's own address
+//   load<Order>(address)              the word, of 32 or 64 bits, at the lane's own address
 //   load_one<Order>(address)          the word at an address that all lanes share: the same value for all of them
 //   store<Order>(address, word)       of the lane's own word
 //   compare_exchange<Order>(address, expected, desired)
@@ -42,19 +33,16 @@ GPUSYNC_HD constexpr bool operator!=(const wide& one, const wide& other) {
 //   fence()                           a sequentially consistent fence
 //   meet()                            orders the lanes' accesses before it with those behind it, for
 //                                     publication::ordered
-//   atomically(word, operation)       a named operation as one of the hardware's, for rmw::hardware
 //   any(b), all(b), ballot(b)         votes of the lanes; the ballot's bit l is lane l's
 //   merge(bits), most(word)           union and maximum over the lanes
 //   broadcast(word, lane)             32 bits of that lane
 //   sum_before<Used>(amount, total)   the sum over the lanes before this one; `total` over all; only the first `Used`
-//   of
-//                                     them have anything to add
+//                                     of them have anything to add
 //   hold(words)                       `words`, for a participant to keep
 //   refuse(participant, count)        for a number of a participant that the object does not have; does not return
 //   place(), refuse_place()           where it runs, never 0, and what to do if another one runs there too, which does
-//   not
-//                                     return; only for evidence that asks for it (rmw/litmus.hpp)
-//   rounds_exhausted(rounds)                  for an object that has no more rounds; does not return
+//                                     not return; only for evidence that asks for it (rmw/litmus.hpp)
+//   rounds_exhausted(rounds)          for an object that has no more rounds; does not return
 //   milestone(pass, participant)      says that everything that the participant does from here on follows from its
 //                                     operation and from what participant.visit() shows. Only the schedule explorer
 //                                     listens: it may forget how the participant came here.

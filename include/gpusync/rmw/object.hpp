@@ -37,20 +37,13 @@ class basic_rmw_object {
   static_assert(__is_trivially_copyable(Operation), "an operation is copied word by word");
 
  public:
-  /// What it holds.
   using state_type = State;
-  /// How a round is decided.
   using consensus = Consensus;
-  /// The type of f.
   using operation = Operation;
-  /// Where a participant runs.
   using machine_type = Machine;
-  /// What join() returns.
   using participant = rmw_participant<State, N, Consensus, Operation, Machine>;
-  /// Where its memory has what.
-  using layout = rmw::layout<State, N, Consensus, Operation>;
+  using layout = rmw::detail::object_layout<State, N, Consensus, Operation>;
 
-  /// The most participants.
   static constexpr uint32_t participants = N;
   /// How often one call looks at a decided state, at most, after it has announced its operation.
   static constexpr uint32_t max_passes = Consensus::max_passes;
@@ -65,9 +58,8 @@ class basic_rmw_object {
       (max_passes - 1) * (uint64_t{layout::record_words} + Consensus::propose_steps(N)) +
       // After a win, responses and a look at the announcements.
       (N - 1) * uint64_t{(Consensus::spin_limit == 0 ? 0 : layout::state_words) + 1};
-  /// Words of 64 bits behind the object; they begin at a multiple of 128 bytes.
+  /// Of the memory behind the object, in words of 64 bits and in bytes; it begins at a multiple of 128 bytes.
   static constexpr uint64_t words = layout::total;
-  /// The same in bytes.
   static constexpr size_t bytes = words * sizeof(uint64_t);
 
   /// Use a storage's object() instead, or a shared object's. `memory` was made by start().
@@ -88,7 +80,7 @@ class basic_rmw_object {
                  : 0;
     }
     const uint64_t at = index - layout::record(0, 0);
-    return index >= layout::record(0, 0) && at < layout::state_words ? rmw::tagged(state[at], 0) : 0;
+    return index >= layout::record(0, 0) && at < layout::state_words ? rmw::detail::tagged(state[at], 0) : 0;
   }
 
   /// Makes the calling thread, or warp, participant `number`; all lanes call together. Costs a few loads, of which two
@@ -107,7 +99,7 @@ class basic_rmw_object {
       head.state(state);
     } else {
       for (uint32_t i = 0; i < layout::state_words; ++i) {
-        state[i] = rmw::payload_of(memory[layout::record(head.winner(), head.buffer()) + i]);
+        state[i] = rmw::detail::payload_of(memory[layout::record(head.winner(), head.buffer()) + i]);
       }
     }
     return rmw::joined<State>(state);

@@ -7,24 +7,44 @@
 
 #include <gpusync/core/config.hpp>
 
-// Before a loop over a lane's few slots, which live in registers only if the loop is unrolled.
-#if defined(__CUDA_ARCH__)
-#define GPUSYNC_UNROLLED _Pragma("unroll")
-#else
-#define GPUSYNC_UNROLLED
-#endif
-
 namespace gpusync::rmw {
 
 /// 32-bit words that an object of type T fills.
 template <class T>
 inline constexpr uint32_t words_of = (sizeof(T) + 3) / 4;
 
+/// An object as words. T: trivially copyable. Bytes that fill up the last word are 0.
+template <class T>
+GPUSYNC_HD void split(const T& object, uint32_t* words) {
+  words[words_of<T> - 1] = 0;
+  memcpy(words, &object, sizeof(T));
+}
+/// The object that split() has made these words of.
+template <class T>
+GPUSYNC_HD T joined(const uint32_t* words) {
+  T object;
+  memcpy(static_cast<void*>(&object), words, sizeof(T));
+  return object;
+}
+
+/// How the words of an object order the memory accesses of those who call it.
+enum class publication {
+  /// Not at all: like CUDA's atomicAdd(), a call orders nothing but the object's own state. The words' tags replace
+  /// every fence but the one behind an announcement.
+  tagged,
+  /// Everything before a call happens before everything after each call whose answer, or whose participant's later
+  /// answer, tells of it.
+  ordered,
+};
+
+namespace detail {
+
 /// 32 bits of an object and a tag of 32 bits, read and written as one. Whoever reads a tag that it did not expect knows
 /// that the payload is too old or too new, so that no fence has to order these words.
 GPUSYNC_HD constexpr uint64_t tagged(uint32_t payload, uint32_t tag) {
   return uint64_t{tag} << 32 | payload;
 }
+/// Its halves.
 GPUSYNC_HD constexpr uint32_t payload_of(uint64_t word) {
   return static_cast<uint32_t>(word);
 }
@@ -44,25 +64,6 @@ GPUSYNC_HD constexpr bool announced_after(uint32_t one, uint32_t other) {
   return static_cast<int32_t>((one - other) << 8) > 0;
 }
 
-/// void, if T is a type.
-template <class T>
-struct void_of {
-  using type = void;
-};
-
-/// An object as words, and back. T: trivially copyable. Bytes that fill up the last word are 0.
-template <class T>
-GPUSYNC_HD void split(const T& object, uint32_t* words) {
-  words[words_of<T> - 1] = 0;
-  memcpy(words, &object, sizeof(T));
-}
-template <class T>
-GPUSYNC_HD T joined(const uint32_t* words) {
-  T object;
-  memcpy(static_cast<void*>(&object), words, sizeof(T));
-  return object;
-}
-
 /// The number of the lowest bit that is set. Precondition: one is.
 GPUSYNC_HD inline uint32_t lowest_bit(uint32_t bits) {
 #if defined(__CUDA_ARCH__)
@@ -72,18 +73,6 @@ GPUSYNC_HD inline uint32_t lowest_bit(uint32_t bits) {
 #endif
 }
 
-GPUSYNC_HD constexpr uint64_t larger(uint64_t one, uint64_t other) {
-  return one > other ? one : other;
-}
-
-/// How the words of an object order the memory accesses of those who call it.
-enum class publication {
-  /// Not at all: like CUDA's atomicAdd(), a call orders nothing but the object's own state. The words' tags replace
-  /// every fence but the one behind an announcement.
-  tagged,
-  /// Everything before a call happens before everything after each call whose answer, or whose participant's later
-  /// answer, tells of it.
-  ordered,
-};
+}  // namespace detail
 
 }  // namespace gpusync::rmw

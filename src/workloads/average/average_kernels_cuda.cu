@@ -9,7 +9,7 @@ cuda_kernels average_kernels() {
 
 grid_facts facts_of(const cuda_device& device) {
   const grid::cuda_line_lease lease(device, 1);
-  const grid::line_survey& survey = lease.stock().survey();
+  const grid::line_survey& survey = lease.survey().figures();
   return {static_cast<uint32_t>(device.sm_count()),
           static_cast<uint32_t>(device.properties().maxThreadsPerMultiProcessor), survey.has_partitions(),
           survey.near(), survey.far()};

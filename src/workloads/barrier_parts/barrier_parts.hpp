@@ -123,8 +123,7 @@ class part_passer {
   GPUSYNC_API_TEMPLATE
   template <memory_order Order>
   GPUSYNC_HD void poll() {
-    if (gpusync::detail::soon_over<Order, scope::device>(grid_, word_, [](uint32_t value) { return value == 0; }))
-      return;
+    if (soon_over<Order, scope::device>(grid_, word_, [](uint32_t value) { return value == 0; })) return;
     (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(wrong_, 1u);
   }
 

@@ -31,7 +31,7 @@ class parts_program : public cuda_program {
               shape.stores},
         kernel_(kernel),
         barrier_(std::move(barrier)) {
-    require_launchable(where.device(), kernel, shape_);
+    require_co_resident(where.device(), kernel, shape_);
   }
 
   void carry_out(uint32_t steps) override { launch_with(where_, shape_, kernel_, {&text_, &steps}, barrier_.get()); }
@@ -62,7 +62,7 @@ class cuda_barrier_parts : public workload {
     for (const step_method& method : methods) {
       const void* const kernel = kernels_.find(method.name);
       if (kernel != nullptr && method.needs_co_residency) {
-        least = std::min(least, co_resident_blocks(where_.device(), kernel, {1, threads}));
+        least = std::min(least, gpusync::max_co_resident(where_.device(), kernel, {1, threads}).blocks());
       }
     }
     return least;

@@ -40,10 +40,10 @@ class barrier_program : public stress_program {
         data_(where.device(), blocks, threads),
         checked_(where.device(), sizeof(unsigned long long)),
         timed_out_(where.device(), sizeof(unsigned long long)) {
-    require_launchable(where.device(), stress<whole_barrier>, shape_);
+    require_co_resident(where.device(), stress<whole_barrier>, shape_);
     if constexpr (divisible) {
-      require_launchable(where.device(), stress_parts<part_barrier>, shape_);
-      require_launchable(where.device(), stress<dropping_barrier>, shape_);
+      require_co_resident(where.device(), stress_parts<part_barrier>, shape_);
+      require_co_resident(where.device(), stress<dropping_barrier>, shape_);
       if (blocks >= 2) {
         second_ = std::make_unique<storage>(where.device(), blocks);
         third_ = std::make_unique<storage>(where.device(), blocks);
@@ -90,7 +90,7 @@ class barrier_program : public stress_program {
   using whole_barrier = basic_grid_barrier<Algorithm, cuda_grid>;
   using part_barrier = basic_grid_barrier<Algorithm, cuda_grid, block_range>;
   using dropping_barrier = basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks>;
-  static constexpr bool divisible = !grid::is_whole_grid_only<Algorithm>::value;
+  static constexpr bool divisible = !Algorithm::whole_grid_only;
 
   void start(stress_mode mode, const stress_task& task) {
     if constexpr (divisible) {

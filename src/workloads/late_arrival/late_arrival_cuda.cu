@@ -75,7 +75,7 @@ class barrier_program : public late_arrival_program {
         barrier_(make_cuda_barrier(barrier, where.device(), blocks, std::nullopt)),
         data_(where.device(), blocks, threads),
         passages_(where.device(), size_t{steps} * blocks * sizeof(passage)) {
-    require_launchable(where.device(), kernel, shape_);
+    require_co_resident(where.device(), kernel, shape_);
   }
 
   late_arrival_times run() override {

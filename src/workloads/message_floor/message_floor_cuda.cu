@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include <gpusync/core/phase.hpp>
-#include <gpusync/grid/cuda_lines.cuh>
+#include <gpusync/grid/l2_survey.cuh>
 
 #include "measure/cuda_clock.cuh"
 #include "workloads/device_side/cuda_side.cuh"
@@ -211,7 +211,7 @@ class cuda_message_floor : public message_floor_device {
 
   /// Lines of the poller's partition. `which`: 0 or 1, for both of a pair may be on one partition.
   mailbox near_box(uint32_t sm, uint32_t which) const {
-    const uint32_t partition = lease_.stock().survey().partitions()[sm];
+    const uint32_t partition = lease_.survey().figures().partitions()[sm];
     return {lease_.line(partition, which), lease_.line(partition, 2 + which)};
   }
 

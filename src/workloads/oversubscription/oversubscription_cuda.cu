@@ -54,7 +54,7 @@ class cuda_oversubscription : public workload {
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    detail::check_shape(where_.device(), {shape.blocks, shape.threads});
+    check_shape(where_.device(), {shape.blocks, shape.threads});
     const auto memory = std::make_shared<cuda_words>(where_, first_relay(shape));
     const auto result = std::make_shared<relay_result>(shape, memory);
     const relay_data data{memory->address(), memory->count_address(), shape.blocks};
@@ -72,7 +72,7 @@ class cuda_oversubscription : public workload {
   /// Under every schedule.
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    detail::check_shape(where_.device(), {1, threads});
+    check_shape(where_.device(), {1, threads});
     return std::min({phased_program<phased::striding>::resident(where_.device(), threads),
                      phased_program<phased::claiming>::resident(where_.device(), threads),
                      phased_program<phased::flag_claiming>::resident(where_.device(), threads)});

@@ -10,6 +10,7 @@
 
 #include "measure/host_timer.hpp"
 #include "workloads/device_side/cuda_side.cuh"
+#include "workloads/rivals/atomic_word.cuh"
 #include "workloads/rmw_calls/call_script.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
@@ -248,7 +249,7 @@ class calls_workload : public workload {
 
  private:
   static constexpr bool is_shared = Where == rmw::space::shared;
-  static constexpr bool all_policies = sizeof(State) == 4 && !rmw::detail::is_floating<State>::value;
+  static constexpr bool all_policies = sizeof(State) == 4 && !std::is_floating_point_v<State>;
 
   /// A policy under the name that it has in results. AddsOnly: what other operations cost is measured with its
   /// siblings, for kernels take long to compile. InGlobal: its word lies in global memory whatever `Where` says.
@@ -261,12 +262,8 @@ class calls_workload : public workload {
       std::string words = Consensus::name;
       if (InGlobal) words += "-global";
       if (Consensus::order == rmw::publication::ordered) words += "-ordered";
-      if constexpr (has_spin_limit<Consensus>::value) {
-        if (Consensus::spin_limit != 0) words += "-mail-" + std::to_string(Consensus::spin_limit);
-      }
-      if constexpr (has_cells<Consensus>::value) {
-        if (sizeof(typename Consensus::cell_type) == 4) words += "-32";
-      }
+      if (Consensus::spin_limit != 0) words += "-mail-" + std::to_string(Consensus::spin_limit);
+      if (sizeof(typename Consensus::cell_type) == 4) words += "-32";
       return words;
     }
     static std::vector<std::string> items() {
@@ -274,29 +271,12 @@ class calls_workload : public workload {
       return {is_shared ? "H5" : "H3", is_shared ? "H6" : "H4"};
     }
   };
-  template <class Consensus, class = void>
-  struct has_spin_limit {
-    static constexpr bool value = false;
-  };
-  template <class Consensus>
-  struct has_spin_limit<Consensus, typename rmw::void_of<decltype(Consensus::spin_limit + 0)>::type> {
-    static constexpr bool value = true;
-  };
-  template <class Consensus, class = void>
-  struct has_cells {
-    static constexpr bool value = false;
-  };
-  template <class Consensus>
-  struct has_cells<Consensus, typename rmw::void_of<typename Consensus::cell_type>::type> {
-    static constexpr bool value = true;
-  };
-
   template <class Visit>
   static void for_each_policy(Visit&& visit) {
     using evidence = std::conditional_t<is_shared, rmw::litmus::nvidia_h200, rmw::litmus::nvidia_h200_apart>;
-    if constexpr (is_shared) visit(named_policy<rmw::hardware, true, true>{});
-    visit(named_policy<rmw::hardware>{});
-    visit(named_policy<rmw::cas_loop>{});
+    if constexpr (is_shared) visit(named_policy<rivals::hardware, true, true>{});
+    visit(named_policy<rivals::hardware>{});
+    visit(named_policy<rivals::cas_loop>{});
     visit(named_policy<rmw::cas<>>{});
     if constexpr (all_policies) {
       visit(named_policy<rmw::cas<rmw::publication::tagged, 16>, true>{});
@@ -315,7 +295,7 @@ class calls_workload : public workload {
     using type = rmw::cuda_warp<At>;
   };
   template <bool Loops, rmw::space At>
-  struct machine_of<rmw::atomic_word<Loops>, At> {
+  struct machine_of<rivals::atomic_word<Loops>, At> {
     using type = rmw::cuda_thread<At>;
   };
   template <class Named>
@@ -329,7 +309,7 @@ class calls_workload : public workload {
   std::unique_ptr<tool::program> make(uint32_t participants) {
     (void)rmw::require_evidence<typename Named::consensus>(where_.device());
     using rmw::operation_kind;
-    constexpr bool is_atomic = N == 5 && std::is_same<typename Named::consensus, rmw::hardware>::value;
+    constexpr bool is_atomic = N == 5 && std::is_same<typename Named::consensus, rivals::hardware>::value;
     if constexpr (is_atomic) {
       switch (setup_.kind) {
         case operation_kind::add: return make_of<Named, static_cast<int>(operation_kind::add)>(participants);
@@ -368,7 +348,7 @@ class calls_workload : public workload {
     if constexpr (!is_shared) {
       constexpr auto kernel = call_in_global<object, Kind, basic_grid_barrier<start_barrier, cuda_grid>>;
       const launch_shape shape{participants, 32};
-      require_launchable(where_.device(), kernel, shape);
+      require_co_resident(where_.device(), kernel, shape);
       auto start = std::make_shared<cuda_barrier_storage<start_barrier>>(where_.device(), participants);
       return program([this, shape, start](const call_task& task, State) {
         launch(where_.device(), where_.stream(), shape, kernel, task, start->barrier());

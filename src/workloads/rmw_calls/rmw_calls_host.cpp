@@ -5,6 +5,7 @@
 #include <thread>
 
 #include <gpusync/rmw/host.hpp>
+#include "workloads/rivals/atomic_word.hpp"
 #include "workloads/rmw_calls/call_script.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
@@ -137,8 +138,8 @@ class thread_calls : public workload {
  private:
   template <class Visit>
   static void for_each_policy(Visit&& visit) {
-    visit(rmw::hardware{}, "hardware");
-    visit(rmw::cas_loop{}, "cas-loop");
+    visit(rivals::hardware{}, "hardware");
+    visit(rivals::cas_loop{}, "cas-loop");
     visit(rmw::cas<>{}, "cas");
     visit(rmw::cas<rmw::publication::tagged, 16>{}, "cas-mail-16");
     visit(rmw::cas128<>{}, "cas128");

@@ -44,7 +44,7 @@ struct fault_task {
   uint32_t calls_each;
   uint32_t seed;
   uint32_t first_state;
-  detail::handle_header permit;  // for objects in shared memory
+  rmw::device_permit permit;  // for objects in shared memory
 };
 
 /// A warp that counts what it accesses, and stops or waits where its probe says so. It stops with all its lanes: where
@@ -283,7 +283,7 @@ struct fault_form {
   void (*start)(uint64_t* words, uint32_t first);
   uint32_t (*state)(const uint64_t* words);
   void (*kernel)(fault_task);
-  detail::handle_header (*require)(const cuda_device&);
+  rmw::device_permit (*require)(const cuda_device&);
 };
 
 template <class Consensus, uint32_t N, rmw::space Where>
@@ -302,7 +302,7 @@ fault_form form_of(const char* name) {
   } else {
     form.kernel = fail_in_shared<object, N>;
   }
-  form.require = [](const cuda_device& device) { return rmw::require_evidence<Consensus>(device).header(); };
+  form.require = [](const cuda_device& device) { return rmw::device_permit(rmw::require_evidence<Consensus>(device)); };
   return form;
 }
 
@@ -353,7 +353,7 @@ class cuda_rmw_faults : public rmw_faults_device {
     if (what.victims >= what.participants || calls > most_calls) {
       throw invalid_argument("There are 0 to N - 1 victims, and at most " + std::to_string(most_calls) + " calls.");
     }
-    const detail::handle_header permit = form.require(where_.device());
+    const rmw::device_permit permit = form.require(where_.device());
     const cuda_device_scope scope(where_.device().ordinal());
     fault_result result;
     result.first_state = what.seed % 3;

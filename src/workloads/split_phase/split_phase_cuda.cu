@@ -102,7 +102,7 @@ kernel_table kernels_by_proxy() {
   kernel_table table;
   grid::cuda_algorithms::for_each([&](auto algorithm) {
     using algorithm_type = decltype(algorithm);
-    if constexpr (orders_data(algorithm_type::order) && !grid::is_whole_grid_only<algorithm_type>::value) {
+    if constexpr (orders_data(algorithm_type::order) && !algorithm_type::whole_grid_only) {
       table.add(grid::name_of<algorithm_type>(), &work_by_proxy<barrier_with<algorithm_type>>);
     }
   });
@@ -177,7 +177,7 @@ class split_program : public cuda_program {
         data_(*data),
         kernel_(kernel),
         barrier_(std::move(barrier)) {
-    if (barrier_) require_launchable(where.device(), kernel, shape);
+    if (barrier_) require_co_resident(where.device(), kernel, shape);
   }
 
  private:
@@ -211,7 +211,7 @@ class cuda_split_workload : public workload {
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    detail::check_shape(where_.device(), {shape.blocks, shape.threads});
+    check_shape(where_.device(), {shape.blocks, shape.threads});
     const auto known = links_.find({shape.blocks, shape.threads});
     const uint32_t links = known != links_.end() ? known->second : calibrate(where_, shape, microseconds_);
     links_[{shape.blocks, shape.threads}] = links;
@@ -239,7 +239,7 @@ class cuda_split_workload : public workload {
   }
 
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {
-    return co_resident_blocks(where_.device(), reinterpret_cast<const void*>(&work_only), {1, threads});
+    return gpusync::max_co_resident(where_.device(), reinterpret_cast<const void*>(&work_only), {1, threads}).blocks();
   }
   std::vector<uint32_t> default_blocks(bool) override { return {static_cast<uint32_t>(where_.device().sm_count())}; }
   std::vector<uint32_t> default_threads(bool) override { return {256}; }

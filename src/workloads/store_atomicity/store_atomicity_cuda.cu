@@ -113,7 +113,7 @@ class cuda_litmus_program : public litmus_program {
     running_ = cuda_buffer(where.device(), sizeof(uint32_t));
     barrier_ = std::make_unique<cuda_barrier_storage<grid::lock_based<ordering::acquire_release>>>(
         where.device(), shape().blocks.count());
-    require_launchable(where.device(), form.kernel, shape());
+    require_co_resident(where.device(), form.kernel, shape());
   }
 
   litmus_count run(uint32_t seed) override {

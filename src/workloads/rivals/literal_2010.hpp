@@ -4,8 +4,9 @@
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/members.hpp>
+#include <gpusync/grid/registry.hpp>
 
-namespace gpusync::grid {
+namespace gpusync::rivals {
 
 /// Xiao and Feng's lock-based barrier, word for word (items F2, and F4 with the fence): thread 0 adds to one counter
 /// and polls it until it equals a goal that the caller counts, the number of blocks times the number of calls.
@@ -23,17 +24,12 @@ namespace gpusync::grid {
 /// Preconditions, progress: as lock_based, and as above.
 /// Cost: as lock_based. Storage: one word.
 template <ordering Order>
-struct literal_lock_based {
+struct literal_lock_based : grid::algorithm_defaults {
   static_assert(Order != ordering::acquire_release, "2010 had no acquire and no release");
 
-  static constexpr bool literal = true;  ///< the text as published
-  static constexpr bool safe = false;    ///< may hang and orders no data, whatever `order` says
+  static constexpr bool safe = false;  ///< may hang and orders no data, whatever `order` says
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
-  static constexpr bool wait_needed_by_others = false;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-based-2010";
-  static constexpr const char* paper_item = Order == ordering::none ? "F2" : "F4";
   static constexpr uint32_t max_blocks = 65535;
 
   struct token {
@@ -80,7 +76,7 @@ struct literal_lock_based {
   GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token arrived, Context& context) {
     wait_status status = wait_status::completed;
     if (grid.thread() == 0) {
-      status = gpusync::detail::poll_until<memory_order::relaxed, scope::device>(
+      status = poll_until<memory_order::relaxed, scope::device>(
           grid, words, [arrived](uint32_t current) { return current == arrived.goal; }, context);
     }
     return sync_block_status(grid, status, context);
@@ -101,17 +97,13 @@ struct literal_lock_based {
 ///   do not take turns.
 /// Cost: as lock_free, whose first block does not poll its own release, as this one does. Storage: two words per block.
 template <ordering Order>
-struct literal_lock_free {
+struct literal_lock_free : grid::algorithm_defaults {
   static_assert(Order != ordering::acquire_release, "2010 had no acquire and no release");
 
-  static constexpr bool literal = true;
   static constexpr bool safe = false;
   static constexpr ordering order = Order;
-  static constexpr bool bounded = true;
   static constexpr bool wait_needed_by_others = true;
-  static constexpr bool has_orderings = true;
   static constexpr const char* family = "lock-free-2010";
-  static constexpr const char* paper_item = Order == ordering::none ? "F3" : "F5";
   static constexpr uint32_t max_blocks = 65535;
 
   using token = uint32_t;
@@ -161,8 +153,7 @@ struct literal_lock_free {
     wait_status status = wait_status::completed;
     if (own.rank == 0) {
       if (thread < own.count) {
-        status = gpusync::detail::poll_until<memory_order::relaxed, scope::device>(grid, words + arrived(thread), equal,
-                                                                                   context);
+        status = poll_until<memory_order::relaxed, scope::device>(grid, words + arrived(thread), equal, context);
       }
       status = sync_block_status(grid, status, context);
       if (status == wait_status::timed_out) return status;
@@ -171,8 +162,7 @@ struct literal_lock_free {
       }
     }
     if (thread == 0) {
-      status = gpusync::detail::poll_until<memory_order::relaxed, scope::device>(grid, words + released(own.rank),
-                                                                                 equal, context);
+      status = poll_until<memory_order::relaxed, scope::device>(grid, words + released(own.rank), equal, context);
     }
     return sync_block_status(grid, status, context);
   }
@@ -185,4 +175,8 @@ struct literal_lock_free {
   GPUSYNC_HD static constexpr size_t released(uint32_t rank) { return arrived(rank) + line_words; }
 };
 
-}  // namespace gpusync::grid
+/// All of them. They may hang and order no data, so what walks the library's lists must not meet them.
+using literal_algorithms = grid::algorithm_list<literal_lock_based<ordering::none>, literal_lock_based<ordering::fence>,
+                                                literal_lock_free<ordering::none>, literal_lock_free<ordering::fence>>;
+
+}  // namespace gpusync::rivals

@@ -1,14 +1,18 @@
-// Plain atomic operations behind the same words: what wait-free objects are measured against.
+// Plain atomic operations behind the words of a wait-free object: what the objects are measured against. With CUDA
+// include atomic_word.cuh.
 #pragma once
 
+#include <type_traits>
+
+#include <gpusync/rmw/consensus.hpp>
 #include <gpusync/rmw/object.hpp>
 
 namespace gpusync {
 
-namespace rmw {
+namespace rivals {
 
 /// Policies that are no consensus: the state is one word, and an operation is one atomic operation on it or a loop of
-/// compare-and-swap. For named operations on states that are numbers.
+/// compare-and-swap. For named operations on states that are numbers, and for participants of one lane.
 ///
 /// hardware: what the hardware has as one atomic operation is one, wait-free; the rest is a loop. cas_loop: all of them
 /// are loops, which are lock-free but not wait-free: under contention one caller may lose for ever.
@@ -16,16 +20,13 @@ namespace rmw {
 /// Synchronizes: nothing (relaxed).
 /// Storage: one word.
 template <bool Loops>
-struct atomic_word {
-  static constexpr publication order = publication::tagged;
+struct atomic_word : rmw::consensus_defaults {
+  static constexpr rmw::publication order = rmw::publication::tagged;
   static constexpr uint32_t max_participants = ~uint32_t{0};
   static constexpr const char* name = Loops ? "cas-loop" : "hardware";
-  static constexpr const char* paper_item = "H4";
 };
 using hardware = atomic_word<false>;
 using cas_loop = atomic_word<true>;
-
-namespace detail {
 
 /// The word that holds a T.
 template <size_t Bytes>
@@ -39,23 +40,11 @@ struct word_of_bytes<8> {
   using type = uint64_t;
 };
 
-/// The same, as CUDA's atomic and shuffle functions name it.
-template <size_t Bytes>
-struct atomic_bits;
-template <>
-struct atomic_bits<4> {
-  using type = unsigned;
-};
-template <>
-struct atomic_bits<8> {
-  using type = unsigned long long;
-};
-
 /// Applies an operation to the T in `word` with a loop of compare-and-swap that keeps what it was told.
 GPUSYNC_API_TEMPLATE
 template <class T, class Machine>
 GPUSYNC_HD T apply_in_a_loop(const Machine& machine, typename word_of_bytes<sizeof(T)>::type* word,
-                             const named_operation<T>& operation) {
+                             const rmw::named_operation<T>& operation) {
   using bits = typename word_of_bytes<sizeof(T)>::type;
   bits known = machine.template load_one<memory_order::relaxed>(word);
   for (;;) {
@@ -70,12 +59,33 @@ GPUSYNC_HD T apply_in_a_loop(const Machine& machine, typename word_of_bytes<size
   }
 }
 
-}  // namespace detail
+/// A named operation as the processor's own atomic one where it has it, and as a loop elsewhere.
+template <class Machine>
+struct single_operation {
+  template <class Word, class T>
+  static T apply(const Machine& machine, Word* word, const rmw::named_operation<T>& operation) {
+    if constexpr (std::is_integral_v<T>) {
+      const Word operand = static_cast<Word>(operation.operand);
+      switch (operation.kind) {
+        case rmw::operation_kind::add: return static_cast<T>(__atomic_fetch_add(word, operand, __ATOMIC_RELAXED));
+        case rmw::operation_kind::subtract: return static_cast<T>(__atomic_fetch_sub(word, operand, __ATOMIC_RELAXED));
+        case rmw::operation_kind::exchange: return static_cast<T>(__atomic_exchange_n(word, operand, __ATOMIC_RELAXED));
+        case rmw::operation_kind::compare_exchange:
+          return static_cast<T>(machine.template compare_exchange<memory_order::relaxed>(
+              word, static_cast<Word>(operation.expected), operand));
+        default: break;
+      }
+    }
+    return apply_in_a_loop<T>(machine, word, operation);
+  }
+};
 
-}  // namespace rmw
+}  // namespace rivals
 
 template <class State, uint32_t N, bool Loops, class Machine>
-class rmw_participant<State, N, rmw::atomic_word<Loops>, rmw::named_operation<State>, Machine> {
+class rmw_participant<State, N, rivals::atomic_word<Loops>, rmw::named_operation<State>, Machine> {
+  static_assert(Machine::lanes == 1, "one atomic operation needs one thread");
+
  public:
   using operation_type = rmw::named_operation<State>;
 
@@ -83,11 +93,11 @@ class rmw_participant<State, N, rmw::atomic_word<Loops>, rmw::named_operation<St
       : machine_(machine), words_(machine.hold(words)), self_(self) {}
 
   GPUSYNC_API State apply(const operation_type& operation) {
-    auto* word = reinterpret_cast<typename rmw::detail::word_of_bytes<sizeof(State)>::type*>(words_);
+    auto* word = reinterpret_cast<typename rivals::word_of_bytes<sizeof(State)>::type*>(words_);
     if constexpr (Loops) {
-      return rmw::detail::apply_in_a_loop<State>(machine_, word, operation);
+      return rivals::apply_in_a_loop<State>(machine_, word, operation);
     } else {
-      return machine_.atomically(word, operation);
+      return rivals::single_operation<Machine>::apply(machine_, word, operation);
     }
   }
   GPUSYNC_API State add(State value) { return apply(operation_type::make(rmw::operation_kind::add, value)); }
@@ -116,10 +126,10 @@ class rmw_participant<State, N, rmw::atomic_word<Loops>, rmw::named_operation<St
 
 /// One word in the place of a wait-free object, with the same functions.
 template <class State, uint32_t N, bool Loops, class Machine>
-class basic_rmw_object<State, N, rmw::atomic_word<Loops>, rmw::named_operation<State>, Machine> {
+class basic_rmw_object<State, N, rivals::atomic_word<Loops>, rmw::named_operation<State>, Machine> {
  public:
   using state_type = State;
-  using consensus = rmw::atomic_word<Loops>;
+  using consensus = rivals::atomic_word<Loops>;
   using operation = rmw::named_operation<State>;
   using machine_type = Machine;
   using participant = rmw_participant<State, N, consensus, operation, Machine>;

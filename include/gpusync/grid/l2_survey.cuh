@@ -1,17 +1,25 @@
-// Lines of device memory whose partition of the L2 cache is known.
+// Which multiprocessors are near which partition of the L2 cache, and lines of memory of each.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/grid/line_survey.hpp>
 
-namespace gpusync::grid {
+namespace gpusync {
+
+namespace grid {
+class cuda_line_lease;
+}  // namespace grid
 
 namespace detail {
 
@@ -25,7 +33,7 @@ __global__ void survey_lines(uint32_t* memory, float* round_trips, uint32_t line
   if (grid.thread() != 0) return;
   for (uint32_t i = 0; i < lines; ++i) {
     const uint32_t line = (i + grid.block() * 37) % lines;  // not all SMs at one line
-    uint32_t* word = memory + size_t{line} * line_survey::line_words;
+    uint32_t* word = memory + size_t{line} * grid::line_survey::line_words;
     float best = 1e9f;
     for (int repeat = 0; repeat < repeats; ++repeat) {
       uint32_t value = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(word, 0u);
@@ -56,29 +64,27 @@ struct destroy_stream {
   void operator()(cudaStream_t stream) const { (void)cudaStreamDestroy(stream); }
 };
 
-}  // namespace detail
-
-/// A piece of device memory, cut into lines that were surveyed when it was made: by timing atomics from every SM, which
-/// takes some 20 ms and should find the device idle. A wrong survey costs time later, never correctness.
-class cuda_lines {
+/// A piece of device memory, cut into lines that were surveyed when it was made; who has taken which.
+class surveyed_lines {
  public:
   static constexpr uint32_t count = 1024;
 
   /// Throws cuda_failure if memory is short or the survey cannot run.
-  explicit cuda_lines(const cuda_device& device)
+  explicit surveyed_lines(const cuda_device& device)
       : device_(device), memory_(device, count * line_bytes), free_(count, true) {
     const cuda_device_scope scope(device.ordinal());
     cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     stream_.reset(stream);
-    survey_ = line_survey(measure_round_trips(), sms, count);
+    survey_ = grid::line_survey(measure_round_trips(), sms, count);
   }
 
-  const line_survey& survey() const { return survey_; }
+  const grid::line_survey& figures() const { return survey_; }
+  int ordinal() const { return device_.ordinal(); }
   /// Processor numbers that a survey knows.
   static constexpr uint32_t sms = 512;
   uint32_t* line(uint32_t index) const {
-    return static_cast<uint32_t*>(memory_.address()) + size_t{index} * line_survey::line_words;
+    return static_cast<uint32_t*>(memory_.address()) + size_t{index} * grid::line_survey::line_words;
   }
 
   /// Takes `per_partition` free lines of each partition, the cheapest first, no two of which share a bottleneck if that
@@ -97,7 +103,7 @@ class cuda_lines {
   }
 
  private:
-  static constexpr size_t line_bytes = line_survey::line_words * sizeof(uint32_t);
+  static constexpr size_t line_bytes = grid::line_survey::line_words * sizeof(uint32_t);
 
   /// Queues a kernel on every multiprocessor. What it reports is this launch's own: the runtime's last error, which
   /// `<<<>>>` leaves its error in, may be an earlier one of the caller's.
@@ -117,7 +123,7 @@ class cuda_lines {
     const size_t entries = size_t{sms} * count;
     const cuda_buffer table(device_, entries * sizeof(float));
     // So much shared memory that each SM takes one block.
-    const auto kernel = detail::survey_lines<>;
+    const auto kernel = survey_lines<>;
     const int shared = static_cast<int>(device_.properties().sharedMemPerBlockOptin) - 1024;
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                "cudaFuncSetAttribute");
@@ -133,8 +139,8 @@ class cuda_lines {
 
   /// Milliseconds for adds to two lines in turn from all SMs. The last word of a line is no barrier's.
   float pair_time(uint32_t a, uint32_t b) {
-    const uint32_t spare = line_survey::line_words - 1;
-    std::unique_ptr<CUevent_st, detail::destroy_event> begin, end;
+    const uint32_t spare = grid::line_survey::line_words - 1;
+    std::unique_ptr<CUevent_st, destroy_event> begin, end;
     cudaEvent_t event = nullptr;
     check_cuda(cudaEventCreate(&event), "cudaEventCreate");
     begin.reset(event);
@@ -143,7 +149,7 @@ class cuda_lines {
     float best = 1e9f;
     for (int round = 0; round < 3; ++round) {
       check_cuda(cudaEventRecord(begin.get(), stream_.get()), "cudaEventRecord");
-      start(detail::add_in_turn<>, 32, 0, "launch of add_in_turn", line(a) + spare, line(b) + spare, 256u);
+      start(add_in_turn<>, 32, 0, "launch of add_in_turn", line(a) + spare, line(b) + spare, 256u);
       check_cuda(cudaEventRecord(end.get(), stream_.get()), "cudaEventRecord");
       check_cuda(cudaEventSynchronize(end.get()), "add_in_turn");
       float milliseconds = 0;
@@ -163,39 +169,79 @@ class cuda_lines {
 
   cuda_device device_;
   cuda_buffer memory_;
-  std::unique_ptr<CUstream_st, detail::destroy_stream> stream_;
-  line_survey survey_;
+  std::unique_ptr<CUstream_st, destroy_stream> stream_;
+  grid::line_survey survey_;
   std::mutex mutex_;
   std::vector<bool> free_;
   float one_line_ms_ = 0;
 };
 
-/// Lines taken from a device's stock, given back with their owner. The stock lives as long as any lease of it.
+}  // namespace detail
+
+/// A survey of a CUDA device's L2 cache, made by timing atomics from every multiprocessor: which of them are near which
+/// of its two partitions (H100, H200), and 1,024 lines of memory of which the same is known, for barriers with placed
+/// counters to take theirs from. A value: copies share one survey and its memory, 128 KB, which lives as long as one of
+/// them does, or a storage that was made with it. Thread-safe. A wrong survey costs time later, never correctness.
+///
+/// Cost: some 20 ms to make, in which the calling thread waits for the device; it should find the device idle, and no
+/// kernel may be running that waits for the calling thread. To take lines from it costs some ms more, on its own
+/// stream.
+class l2_survey {
+ public:
+  /// Makes one. Throws cuda_failure if memory is short or the survey cannot run.
+  explicit l2_survey(const cuda_device& device) : lines_(std::make_shared<detail::surveyed_lines>(device)) {}
+
+  /// What was found.
+  const grid::line_survey& figures() const { return lines_->figures(); }
+  /// The number of the device.
+  int ordinal() const { return lines_->ordinal(); }
+  /// The line of this number: 128 bytes.
+  uint32_t* line(uint32_t number) const { return lines_->line(number); }
+
+ private:
+  friend class grid::cuda_line_lease;
+  explicit l2_survey(std::shared_ptr<detail::surveyed_lines> lines) : lines_(std::move(lines)) {}
+  std::shared_ptr<detail::surveyed_lines> lines_;
+};
+
+namespace grid {
+
+/// Lines taken from a survey, given back with their owner.
 class cuda_line_lease {
  public:
   cuda_line_lease() = default;
-  /// `per_partition` lines of each partition of `device`. Empty (and then the barrier does without places) if the
-  /// survey found fewer. Throws cuda_failure.
+
+  /// `per_partition` lines of each partition, the cheapest first. Empty if the survey has found no partitions or has
+  /// not so many left. Throws invalid_argument if it is of another device than `device`, cuda_failure.
+  cuda_line_lease(const cuda_device& device, uint32_t per_partition, const l2_survey& survey) : survey_(survey) {
+    if (survey.ordinal() != device.ordinal()) {
+      throw invalid_argument("The survey is of CUDA device " + std::to_string(survey.ordinal()) +
+                             ", and the storage for device " + std::to_string(device.ordinal()) + ".");
+    }
+    lines_ = survey.lines_->take(per_partition);
+  }
+
+  /// The same from the surveys that leases of this device have made: of one that is alive, or of a new one (see
+  /// l2_survey for what that costs).
   cuda_line_lease(const cuda_device& device, uint32_t per_partition) {
     static std::mutex mutex;
-    static std::vector<std::weak_ptr<cuda_lines>> stocks[most_devices];
+    static std::unordered_map<int, std::vector<std::weak_ptr<detail::surveyed_lines>>> by_device;
     const std::lock_guard<std::mutex> lock(mutex);
-    auto& known = stocks[static_cast<uint32_t>(device.ordinal()) % most_devices];
-    known.erase(std::remove_if(known.begin(), known.end(), [](const auto& stock) { return stock.expired(); }),
+    auto& known = by_device[device.ordinal()];
+    known.erase(std::remove_if(known.begin(), known.end(), [](const auto& lines) { return lines.expired(); }),
                 known.end());
     for (const auto& candidate : known) {
-      stock_ = candidate.lock();
-      if (stock_ == nullptr) continue;
-      lines_ = stock_->take(per_partition);
-      if (!lines_.empty()) return;
-      if (!stock_->survey().has_partitions()) return;
+      if (auto lines = candidate.lock()) {
+        *this = cuda_line_lease(device, per_partition, l2_survey(std::move(lines)));
+        if (!empty() || !survey().figures().has_partitions()) return;
+      }
     }
-    stock_ = std::make_shared<cuda_lines>(device);
-    lines_ = stock_->take(per_partition);
-    known.push_back(stock_);
+    const l2_survey made(device);
+    known.push_back(made.lines_);
+    *this = cuda_line_lease(device, per_partition, made);
   }
   ~cuda_line_lease() {
-    if (stock_) stock_->give_back(lines_);
+    if (!empty()) survey_->lines_->give_back(lines_);
   }
   cuda_line_lease(cuda_line_lease&& other) noexcept { swap(other); }
   cuda_line_lease& operator=(cuda_line_lease&& other) noexcept {
@@ -205,21 +251,22 @@ class cuda_line_lease {
 
   bool empty() const { return lines_.empty(); }
   /// The i-th line of a partition.
-  uint32_t* line(uint32_t partition, uint32_t i) const { return stock_->line(number(partition, i)); }
-  /// Its number in the stock.
+  uint32_t* line(uint32_t partition, uint32_t i) const { return survey_->line(number(partition, i)); }
+  /// Its number in the survey.
   uint32_t number(uint32_t partition, uint32_t i) const { return lines_[partition * (lines_.size() / 2) + i]; }
-  const cuda_lines& stock() const { return *stock_; }
+  /// Where they are from.
+  const l2_survey& survey() const { return *survey_; }
 
  private:
-  static constexpr uint32_t most_devices = 64;
-
   void swap(cuda_line_lease& other) noexcept {
-    std::swap(stock_, other.stock_);
+    std::swap(survey_, other.survey_);
     std::swap(lines_, other.lines_);
   }
 
-  std::shared_ptr<cuda_lines> stock_;
+  std::optional<l2_survey> survey_;
   std::vector<uint32_t> lines_;
 };
 
-}  // namespace gpusync::grid
+}  // namespace grid
+
+}  // namespace gpusync

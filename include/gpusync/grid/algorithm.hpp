@@ -1,0 +1,70 @@
+// What a grid barrier's algorithm is: the list of its members, and what those are that it need not have.
+#pragma once
+
+#include <gpusync/core/config.hpp>
+#include <gpusync/core/ordering.hpp>
+
+namespace gpusync {
+
+namespace detail {
+
+/// For algorithms that are given nothing with a kernel besides their words.
+struct no_places {};
+
+}  // namespace detail
+
+namespace grid {
+
+// An Algorithm is a struct without data, derived from algorithm_defaults. Besides the members that have defaults there,
+// it has
+//
+//   order, family                     its ordering and its name; see name_of() in registry.hpp
+//   max_blocks                        a storage for more members is refused
+//   words(blocks)                     32-bit words of shared state for so many members
+//   start_at(words, blocks, phase)    makes fresh words, which are zero, those of phase `phase` (modulo its width), so
+//                                     that tests can start before a wrap
+//   token                             proof of an arrival, moved to wait()
+//   stamp(token), next_stamp(token)   marks of the arrival's phase and of the next, the same in all blocks, never 0;
+//                                     the second only if `bounded`
+//   state                             a thread's own part, value-initializable
+//   join(grid, words, who)            the state of a thread of member who.rank of who.count, before the block's first
+//                                     arrival in a launch and whenever the members have changed
+//   upcoming(state)                   the token of the phase to come
+//   arrive(grid, words, state)        says that the block is here: release_block<Order>(grid) first (ordered.hpp)
+//   wait(grid, words, state, token, context)
+//                                     polls with poll_until(…, context), which notes long waits and looks at deadlines;
+//                                     ends with sync_block_status(grid, status, context)
+//
+// All threads of a block call each of the last four together. Memory is touched through Grid::memory only, the block
+// through `grid` only, and who takes part is said by `who`, not by grid.block(): then host threads, sanitizers, the
+// explorer and mutants see the text that ships.
+
+/// What most algorithms are: the base of all. An algorithm that differs says so in a member of the same name.
+struct algorithm_defaults {
+  /// Waits can carry a deadline.
+  static constexpr bool bounded = true;
+  /// Other blocks' waits end only if this one calls wait() too.
+  static constexpr bool wait_needed_by_others = false;
+  /// The name ends with the ordering, for there are several.
+  static constexpr bool has_orderings = true;
+  /// It joins nothing but whole grids of whole blocks: no parts, no early leaving, no proxy.
+  static constexpr bool whole_grid_only = false;
+  /// It means something in launches in clusters only.
+  static constexpr bool for_clusters = false;
+  /// It keeps what barriers promise. Not so: the texts of 2010.
+  static constexpr bool safe = true;
+  /// There is a form of its own for a block that waits as soon as it has arrived: arrive_fused(grid, words, state),
+  /// wait_fused(grid, words, state, token, context), and settle(state), which makes of what join() has found what a
+  /// phase leaves behind.
+  static constexpr bool has_fused_form = false;
+  /// Something besides the words travels with every kernel: `places`, made by places_in(words). Then the state is found
+  /// by find<Foremost>(grid, places, who) instead of join(), and there is arrive_first<Foremost>(grid, places, who,
+  /// state, log, lost) for a block that has not joined yet: see placed_counters.
+  static constexpr bool has_places = false;
+  using places = detail::no_places;
+  GPUSYNC_HD static places places_in(uint32_t*) { return {}; }
+};
+
+}  // namespace grid
+
+}  // namespace gpusync

@@ -1,0 +1,51 @@
+// What a consensus policy of wait-free objects is, and what those are that say nothing else.
+#pragma once
+
+#include <gpusync/rmw/machine.hpp>
+#include <gpusync/rmw/words.hpp>
+
+namespace gpusync::rmw {
+
+// A Consensus is a struct without data, derived from consensus_defaults, that decides which proposal each round takes.
+// Besides what has a default there, it has
+//
+//   order, name                       how its words order the accesses around a call, and its name
+//   max_participants, max_passes      limits; see basic_rmw_object
+//   words(N)                          words of 64 bits for N participants; all zero is a valid start
+//   head                              what is known of a round: stamp(), winner(), buffer(), decided(), visit(); and
+//                                     state(words) if it carries the state
+//   settled<N>(words)                 the head of an object that nobody uses
+//   latest<N>(machine, words)         the head of the last round
+//   free_buffer(machine, words, self, known)
+//                                     the record that a participant who joins may write
+//   next(known, self, buffer, last, state)
+//                                     the head if the next round takes a participant's record; with_state(known, state)
+//                                     the same without a record, if it carries the state
+//   propose<N>(machine, words, self, known, wanted)
+//                                     tries to make `wanted` the round after `known`: whether it did. `known` is the
+//                                     last round then
+//   latest_steps(N), propose_steps(N) how many accesses to memory these make at most
+
+/// What most policies are.
+struct consensus_defaults {
+  /// How often one who has announced an operation looks for the answer before it competes for a round.
+  static constexpr uint32_t spin_limit = 0;
+  /// The state stands in the policy's words, not in the records; then there is start_word().
+  static constexpr bool carries_state = false;
+  /// Its words are written with masked stores, and not accessed with atomics.
+  static constexpr bool uses_cells = false;
+  /// Who proposes learns whether its proposal was taken.
+  static constexpr bool tells_losers = true;
+  /// A round's stamp may be more than that of the round before it and 1.
+  static constexpr bool stamps_skip = false;
+  /// What its words are, if they are cells.
+  using cell_type = uint64_t;
+  /// What shows that it works on a device, if that is no matter of course: see litmus.hpp.
+  using evidence = void;
+  /// Before a participant joins: makes sure that it may, or does not return.
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t N, class Machine>
+  GPUSYNC_HD static void take_place(const Machine&, uint64_t*, uint32_t) {}
+};
+
+}  // namespace gpusync::rmw
