@@ -7,6 +7,10 @@
 
 #include "workloads/step_program.hpp"
 
+namespace gpusync::grid {
+struct cooperative_groups;  // CUDA only
+}
+
 namespace gpusync::tool {
 
 /// Whether an algorithm is made for launches in clusters.
@@ -14,6 +18,10 @@ template <class Algorithm, class = void>
 struct is_for_clusters : std::false_type {};
 template <class Algorithm>
 struct is_for_clusters<Algorithm, std::enable_if_t<Algorithm::for_clusters>> : std::true_type {};
+
+/// Whether an algorithm is NVIDIA's own behind the library's interface.
+template <class Algorithm>
+inline constexpr bool is_of_others = std::is_same_v<Algorithm, grid::cooperative_groups>;
 
 /// A method for each algorithm of a list, named as in results.
 template <class List>
@@ -27,6 +35,7 @@ std::vector<step_method> barrier_methods(const std::string& kind) {
     if (*barrier::paper_item != '\0') method.items.emplace_back(barrier::paper_item);
     method.ordered = orders_data(barrier::order);
     method.needs_co_residency = true;
+    method.rival = is_of_others<barrier>;
     if constexpr (is_for_clusters<barrier>::value) {
       for (const uint32_t size : {2u, 4u}) {
         step_method clustered = method;

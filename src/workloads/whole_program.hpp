@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,23 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "measure/interruption.hpp"
 #include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
 
 /// What a run has found besides being right or wrong, by name: a score, a position. Empty: there is none.
 using findings = std::vector<std::pair<std::string, std::optional<double>>>;
-
-/// What ends a long computation early because the user wants it to end. No failure: whoever throws it has nothing to
-/// report.
-struct run_interrupted : std::exception {
-  const char* what() const noexcept override { return "Interrupted."; }
-};
-
-/// Throws run_interrupted if `asked` is there and says yes.
-inline void end_if(const std::function<bool()>& asked) {
-  if (asked && asked()) throw run_interrupted();
-}
 
 /// A prepared computation: memory allocated, kernels compiled, graphs instantiated.
 class whole_program {

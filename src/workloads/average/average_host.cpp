@@ -93,8 +93,8 @@ class host_average : public step_workload {
  public:
   std::vector<step_method> methods() const override {
     std::vector<step_method> all{
-        {"no-barrier", "no barrier (the work alone)", {"F12"}, false, true, false},
-        {"launch-wait", "threads started and joined for each step", {"F1"}, true, true, false},
+        {"no-barrier", "no barrier (the work alone)", {"F12"}, method_kind::floor, true, false},
+        {"launch-wait", "threads started and joined for each step", {"F1"}, method_kind::host_wait, true, false},
     };
     for (step_method& method : barrier_methods<grid::portable_algorithms>("barrier")) all.push_back(std::move(method));
     return all;

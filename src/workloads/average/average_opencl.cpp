@@ -234,14 +234,15 @@ class opencl_average : public step_workload {
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> methods{
-        {no_barrier, "no barrier (the work alone)", {"F12"}, false, true, false},
-        {"launch-wait", "NDRange and clFinish for each step", {"S1", "F1"}, true, true, false},
-        {"relaunch", "NDRange for each step, queued in order", {"F1"}, true, true, false},
+        {no_barrier, "no barrier (the work alone)", {"F12"}, method_kind::floor, true, false},
+        {"launch-wait", "NDRange and clFinish for each step", {"S1", "F1"}, method_kind::host_wait, true, false},
+        {"relaunch", "NDRange for each step, queued in order", {"F1"}, method_kind::launch, true, false},
     };
     for (const opencl::barrier_method& each : opencl::barrier_methods()) {
       std::vector<std::string> items;
       if (*each.paper_item() != '\0') items.emplace_back(each.paper_item());
-      methods.push_back({each.name(), each.name() + " barrier", items, true, orders_data(each.order), true});
+      methods.push_back(
+          {each.name(), each.name() + " barrier", items, method_kind::barrier, orders_data(each.order), true});
     }
     return methods;
   }

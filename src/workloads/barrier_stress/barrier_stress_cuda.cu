@@ -149,7 +149,7 @@ class cuda_barrier_stress : public barrier_stress_device {
  public:
   explicit cuda_barrier_stress(const device_description& description) : where_(description.index) {}
 
-  std::vector<std::string> methods() const override { return ordered_barriers(); }
+  std::vector<step_method> methods() const override { return ordered_barriers(); }
 
   std::unique_ptr<stress_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
     return with_ordered_barrier<std::unique_ptr<stress_program>>(method, [&](auto algorithm) {

@@ -9,17 +9,23 @@
 #include <gpusync/grid/registry.hpp>
 
 #include "boundary/cuda_target.cuh"
+#include "workloads/step_program.hpp"
 
 namespace gpusync::tool {
 
-/// Names of all grid barriers that order data, in the registry's order.
-inline std::vector<std::string> ordered_barriers() {
-  std::vector<std::string> names;
-  grid::cuda_algorithms::for_each([&names](auto algorithm) {
+/// All grid barriers that order data, in the registry's order.
+inline std::vector<step_method> ordered_barriers() {
+  std::vector<step_method> methods;
+  grid::cuda_algorithms::for_each([&methods](auto algorithm) {
     using barrier = decltype(algorithm);
-    if (orders_data(barrier::order)) names.push_back(grid::name_of<barrier>());
+    if (!orders_data(barrier::order)) return;
+    step_method& method = methods.emplace_back();
+    method.name = grid::name_of<barrier>();
+    method.title = method.name + " grid barrier";
+    method.needs_co_residency = true;
+    method.rival = std::is_same_v<barrier, grid::cooperative_groups>;
   });
-  return names;
+  return methods;
 }
 
 /// Calls `make(Algorithm{})`, which returns a pointer of type Pointer, for the grid barrier of this name that orders

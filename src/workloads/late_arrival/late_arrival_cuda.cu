@@ -126,7 +126,7 @@ class cuda_late_arrival : public late_arrival_device {
  public:
   explicit cuda_late_arrival(const device_description& description) : where_(description.index) {}
 
-  std::vector<std::string> methods() const override { return ordered_barriers(); }
+  std::vector<step_method> methods() const override { return ordered_barriers(); }
 
   std::unique_ptr<late_arrival_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
     return with_ordered_barrier<std::unique_ptr<late_arrival_program>>(method, [&](auto algorithm) {

@@ -65,7 +65,7 @@ class relay_result {
 /// Ways to run the phases that every kind of device has.
 inline std::vector<step_method> relay_methods() {
   const std::vector<std::string> items{"S5"};
-  return {{"relaunch", "a grid of all blocks for each phase, queued in order", items},
+  return {{"relaunch", "a grid of all blocks for each phase, queued in order", items, method_kind::launch},
           {"phased-striding", "phased grid, each block its share of the virtual ones", items},
           {"phased-claiming", "phased grid, virtual blocks claimed from a counter, one barrier", items},
           {"phased-flag-claiming", "phased grid, virtual blocks claimed by flags, two barriers (Shen)", items}};

@@ -112,9 +112,12 @@ class thread_calls : public whole_workload {
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all;
-    for_each_policy([&](auto, const std::string& name) {
+    for_each_policy([&](auto policy, const std::string& name) {
+      using consensus = decltype(policy);
       step_method method;
       method.name = method.title = name;
+      method.kind = method_kind::object;
+      method.rival = std::is_same_v<consensus, rmw::hardware> || std::is_same_v<consensus, rmw::cas_loop>;
       if (name != "cas-loop") method.items = {"H3", "H4"};
       all.push_back(method);
     });

@@ -225,7 +225,7 @@ class cuda_split_workload : public step_workload {
     std::vector<step_method> all(1);
     all[0].name = work_alone;
     all[0].title = "the work alone";
-    all[0].synchronizes = false;
+    all[0].kind = method_kind::floor;
     grid::cuda_algorithms::for_each([&all](auto algorithm) {
       using algorithm_type = decltype(algorithm);
       if constexpr (orders_data(algorithm_type::order)) {
@@ -233,6 +233,7 @@ class cuda_split_workload : public step_workload {
         method.name = grid::name_of<algorithm_type>();
         method.title = method.name + " with work between arrival and wait";
         method.needs_co_residency = true;
+        method.rival = std::is_same_v<algorithm_type, grid::cooperative_groups>;
         all.push_back(method);
         if (grid::is_whole_grid_only<algorithm_type>::value) return;
         method.name += proxy_suffix;

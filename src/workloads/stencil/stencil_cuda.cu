@@ -236,20 +236,20 @@ class cuda_stencil_workload : public step_workload {
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all;
-    const auto add = [&all](const std::string& name, const std::string& title, bool barrier) {
+    const auto add = [&all](const std::string& name, const std::string& title, method_kind kind) {
       step_method method;
       method.name = name;
       method.title = title;
-      method.needs_co_residency = barrier;
+      method.kind = kind;
       all.push_back(method);
     };
-    add("relaunch", "stream relaunch", false);
-    add("graph", "CUDA graph of kernels", false);
+    add("relaunch", "stream relaunch", method_kind::launch);
+    add("graph", "CUDA graph of kernels", method_kind::graph);
     // Where the code for this device is older, its kernels do not wait for the step before.
     if (code_for(where_.device()) >= 90) {
-      add("graph-pdl", "CUDA graph of kernels with programmatic dependent launch", false);
+      add("graph-pdl", "CUDA graph of kernels with programmatic dependent launch", method_kind::graph);
     }
-    for (const std::string& name : ordered_barriers()) add(name, name + " grid barrier", true);
+    for (const step_method& method : ordered_barriers()) all.push_back(method);
     return all;
   }
 

@@ -216,14 +216,15 @@ class no_barrier_program : public program<Work> {
 template <class Barriers>
 std::vector<step_method> methods(const cuda_device& device) {
   std::vector<step_method> all{
-      {"launch-wait", "kernel launch and host wait for each step", {"F1"}, true, true, false},
-      {"relaunch", "stream relaunch", {"F1"}, true, true, false},
-      {"cooperative-relaunch", "cooperative relaunch", {}, true, true, true},
-      {"graph", "CUDA graph of kernels", {}, true, true, false},
+      {"launch-wait", "kernel launch and host wait for each step", {"F1"}, method_kind::host_wait, true, false},
+      {"relaunch", "stream relaunch", {"F1"}, method_kind::launch, true, false},
+      {"cooperative-relaunch", "cooperative relaunch", {}, method_kind::launch, true, true},
+      {"graph", "CUDA graph of kernels", {}, method_kind::graph, true, false},
   };
   // Where the code for this device is older, its kernels do not wait for the step before.
   if (code_for(device) >= 90) {
-    all.push_back({"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, true, true, false});
+    all.push_back(
+        {"graph-pdl", "CUDA graph of kernels with programmatic dependent launch", {}, method_kind::graph, true, false});
   }
   for (step_method& method : barrier_methods<Barriers>("grid barrier")) all.push_back(std::move(method));
   return all;

@@ -94,7 +94,7 @@ class workload : public whole_workload {
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all{
-        {"launch-wait", "threads started and joined for each step", {"F1"}, true, true, false},
+        {"launch-wait", "threads started and joined for each step", {"F1"}, method_kind::host_wait, true, false},
     };
     for (step_method& method : barrier_methods<grid::portable_algorithms>("barrier")) all.push_back(std::move(method));
     return all;

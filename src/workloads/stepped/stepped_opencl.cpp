@@ -146,13 +146,14 @@ class workload : public whole_workload {
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all{
-        {"launch-wait", "NDRange and clFinish for each step", {"F1"}, true, true, false},
-        {"relaunch", "NDRange for each step, queued in order", {"F1"}, true, true, false},
+        {"launch-wait", "NDRange and clFinish for each step", {"F1"}, method_kind::host_wait, true, false},
+        {"relaunch", "NDRange for each step, queued in order", {"F1"}, method_kind::launch, true, false},
     };
     for (const opencl::barrier_method& each : opencl::barrier_methods()) {
       std::vector<std::string> items;
       if (*each.paper_item() != '\0') items.emplace_back(each.paper_item());
-      all.push_back({each.name(), each.name() + " barrier", items, true, orders_data(each.order), true});
+      all.push_back(
+          {each.name(), each.name() + " barrier", items, method_kind::barrier, orders_data(each.order), true});
     }
     return all;
   }

@@ -242,12 +242,15 @@ class opencl_thesis : public thesis_device {
   }
 
   std::vector<step_method> methods() const override {
-    std::vector<step_method> all{{no_barrier, "no barrier (the work alone)", {}, false, true, false},
-                                 {launch_wait, "NDRange and clFinish for each iteration", {"S1"}, true, true, false}};
+    std::vector<step_method> all{
+        {no_barrier, "no barrier (the work alone)", {}, method_kind::floor, true, false},
+        {launch_wait, "NDRange and clFinish for each iteration", {"S1"}, method_kind::host_wait, true, false}};
     for (const opencl::barrier_method& each : barriers_) {
       std::vector<std::string> items{"S2"};
       if (*each.paper_item() != '\0') items.emplace_back(each.paper_item());
-      all.push_back({each.name(), each.name() + " barrier", items, true, orders_data(each.order), true});
+      all.push_back(
+          {each.name(), each.name() + " barrier", items, method_kind::barrier, orders_data(each.order), true});
+      all.back().by_default = each.order == ordering::acquire_release;
     }
     return all;
   }
