@@ -16,8 +16,8 @@ using rows = std::vector<const row*>;
 
 constexpr size_t most_rivals = 3;
 
-/// Of what people compare a barrier with, the fastest of each kind is named in a verdict even where other barriers are
-/// faster.
+/// Of what people compare a barrier with, the usual form of each kind is named in a verdict even where others are
+/// faster: the one that its experiment lists first.
 constexpr method_kind kinds_of_rivals[] = {method_kind::barrier, method_kind::graph, method_kind::launch};
 
 std::string words(const row* entry) {
@@ -62,12 +62,13 @@ std::string also_rans(const row_group& group) {
   return text;
 }
 
-/// The slower contenders to name: the first, then the fastest rivals, by rising figure.
-rows rivals_of(const rows& slower) {
+/// The slower contenders to name: the first, then the usual rivals, by rising figure.
+rows rivals_of(const rows& slower, const row_group& group) {
   rows chosen(slower.begin(), slower.begin() + std::min<ptrdiff_t>(1, std::ssize(slower)));
   for (const method_kind kind : kinds_of_rivals) {
-    const auto found =
-        std::ranges::find_if(slower, [&](const row* entry) { return entry->rival && entry->kind == kind; });
+    const auto usual =
+        std::ranges::find_if(group.rows, [&](const row* entry) { return entry->rival && entry->kind == kind; });
+    const auto found = usual == group.rows.end() ? slower.end() : std::ranges::find(slower, *usual);
     const bool named = found == slower.end() || std::ranges::find(chosen, *found) != chosen.end();
     if (!named && chosen.size() < most_rivals) chosen.push_back(*found);
   }
@@ -75,9 +76,9 @@ rows rivals_of(const rows& slower) {
   return chosen;
 }
 
-std::string rivals_in_words(const rows& slower, const row* winner) {
+std::string rivals_in_words(const rows& slower, const row* winner, const row_group& group) {
   std::string text;
-  for (const row* rival : rivals_of(slower)) {
+  for (const row* rival : rivals_of(slower, group)) {
     text += fmt::format("{}{}{} {} ({})", text.empty() ? "; " : ", ", words(rival), text.empty() ? " takes" : "",
                         figure_with_unit(rival), ratio(*headline_value(*rival) / *headline_value(*winner)));
   }
@@ -178,9 +179,9 @@ verdict verdict_on(const document& results, const row_group& group) {
     if (entry != winner) (spreads_overlap(winner, entry) ? equals : slower).push_back(entry);
   }
   result.winner = winner->method;
-  result.text =
-      fmt::format("{}: {}{}{}{}{}{}.", where, winner_in_words(winner, equals), work_alone(group),
-                  rivals_in_words(slower, winner), first_win(group), then_and_now(results, group), also_rans(group));
+  result.text = fmt::format("{}: {}{}{}{}{}{}.", where, winner_in_words(winner, equals), work_alone(group),
+                            rivals_in_words(slower, winner, group), first_win(group), then_and_now(results, group),
+                            also_rans(group));
   return result;
 }
 
