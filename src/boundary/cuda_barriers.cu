@@ -38,6 +38,16 @@ std::vector<step_method> cuda_barrier_methods() {
   return barrier_methods<grid::cuda_algorithms>("grid barrier");
 }
 
+std::vector<step_method> cuda_barrier_methods_in(const kernel_table& kernels) {
+  std::vector<step_method> methods;
+  grid::cuda_algorithms::for_each([&](auto algorithm) {
+    using barrier = decltype(algorithm);
+    if (kernels.find(grid::name_of<barrier>()) == nullptr) return;
+    methods.push_back(barrier_method(grid::name_of<barrier>(), barrier::order, "grid barrier", is_of_others<barrier>));
+  });
+  return methods;
+}
+
 std::unique_ptr<cuda_barrier> make_cuda_barrier(const std::string& name, const cuda_device& device, uint32_t blocks,
                                                 const std::optional<grid::counter_plan>& plan) {
   std::unique_ptr<cuda_barrier> made;

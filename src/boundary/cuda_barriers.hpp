@@ -8,6 +8,7 @@
 
 #include <gpusync/launch/shape.hpp>
 
+#include "boundary/cuda_kernels.hpp"
 #include "boundary/cuda_target.hpp"
 #include "boundary/program.hpp"
 
@@ -15,6 +16,9 @@ namespace gpusync::tool {
 
 /// A method for each grid barrier of the library, in the registry's order.
 std::vector<step_method> cuda_barrier_methods();
+
+/// Those that kernels were compiled with, without clusters.
+std::vector<step_method> cuda_barrier_methods_in(const kernel_table& kernels);
 
 /// A barrier's storage, whatever its algorithm.
 class cuda_barrier {

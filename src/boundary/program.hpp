@@ -12,6 +12,7 @@
 
 #include <gpusync/grid/counter_plan.hpp>
 
+#include "boundary/method_kind.hpp"
 #include "devices/device.hpp"
 
 namespace gpusync::tool {
@@ -25,16 +26,30 @@ struct step_shape {
 
 /// A way to pass from one step to the next.
 struct step_method {
-  std::string name;                 ///< in results: "cg", "lock-based-acquire-release", "relaunch"
-  std::string title;                ///< in words: "stream relaunch"
-  std::vector<std::string> items;   ///< paper items that it reproduces
-  bool synchronizes = true;         ///< false for the work alone, the floor
+  std::string name;                ///< in results: "cg", "lock-based-acquire-release", "relaunch"
+  std::string title;               ///< in words: "stream relaunch"
+  std::vector<std::string> items;  ///< paper items that it reproduces
+  method_kind kind = method_kind::barrier;
   bool ordered = true;              ///< false if what is read after it may be stale: its results prove nothing
   bool needs_co_residency = false;  ///< all blocks must run at once
   uint32_t cluster = 1;             ///< blocks per thread block cluster
   /// For placed counters: the plan to follow instead of the device's tuned one.
   std::optional<grid::counter_plan> plan = std::nullopt;
+  /// For barriers and objects: not this library's own, but what its are compared with.
+  bool rival = false;
+  bool by_default = true;  ///< measured if the user names no methods, where an experiment does not choose itself
 };
+
+/// Whether an experiment measures it unless the user names others.
+inline bool is_by_default(const step_method& method) {
+  return method.by_default;
+}
+
+/// Whether a method is what people use without this library. Launches and graphs always are.
+inline bool is_rival(const step_method& method) {
+  return method.rival || method.kind == method_kind::host_wait || method.kind == method_kind::launch ||
+         method.kind == method_kind::graph;
+}
 
 /// Names of methods that every device may have besides barriers.
 namespace method_names {

@@ -194,17 +194,23 @@ double cuda_program::compute(uint32_t steps) {
 
 std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_kernels& kernels, bool floor) {
   std::vector<step_method> all;
-  if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, false, true, false});
-  all.push_back({method_names::host_wait, "kernel launch and host wait for each step", {"F1"}, true, true, false});
-  all.push_back({method_names::relaunch, "stream relaunch", {"F1"}, true, true, false});
-  all.push_back({method_names::cooperative, "cooperative relaunch", {}, true, true, true});
-  all.push_back({method_names::graph, "CUDA graph of kernels", {}, true, true, false});
+  if (floor)
+    all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor, true, false});
+  all.push_back({method_names::host_wait,
+                 "kernel launch and host wait for each step",
+                 {"F1"},
+                 method_kind::host_wait,
+                 true,
+                 false});
+  all.push_back({method_names::relaunch, "stream relaunch", {"F1"}, method_kind::launch, true, false});
+  all.push_back({method_names::cooperative, "cooperative relaunch", {}, method_kind::launch, true, true});
+  all.push_back({method_names::graph, "CUDA graph of kernels", {}, method_kind::graph, true, false});
   // Where the code for this device is older, its kernels do not wait for the step before.
   if (code_for(device) >= 90) {
     all.push_back({method_names::dependent_graph,
                    "CUDA graph of kernels with programmatic dependent launch",
                    {},
-                   true,
+                   method_kind::graph,
                    true,
                    false});
   }

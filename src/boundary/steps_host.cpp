@@ -108,8 +108,14 @@ double host_program::compute(uint32_t steps) {
 
 std::vector<step_method> methods_on_host(bool floor) {
   std::vector<step_method> all;
-  if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, false, true, false});
-  all.push_back({method_names::host_wait, "threads started and joined for each step", {"F1"}, true, true, false});
+  if (floor)
+    all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor, true, false});
+  all.push_back({method_names::host_wait,
+                 "threads started and joined for each step",
+                 {"F1"},
+                 method_kind::host_wait,
+                 true,
+                 false});
   for (step_method& method : barrier_methods<grid::portable_algorithms>("barrier")) all.push_back(std::move(method));
   return all;
 }

@@ -212,13 +212,16 @@ double opencl_program::compute(uint32_t count) {
 
 std::vector<step_method> methods_on_opencl(const opencl_kernels& kernels, bool floor) {
   std::vector<step_method> all;
-  if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, false, true, false});
+  if (floor)
+    all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor, true, false});
   all.push_back({method_names::host_wait, "NDRange and clFinish for each step",
-                 floor ? std::vector<std::string>{"S1", "F1"} : std::vector<std::string>{"F1"}, true, true, false});
-  all.push_back({method_names::relaunch, "NDRange for each step, queued in order", {"F1"}, true, true, false});
+                 floor ? std::vector<std::string>{"S1", "F1"} : std::vector<std::string>{"F1"}, method_kind::host_wait,
+                 true, false});
+  all.push_back(
+      {method_names::relaunch, "NDRange for each step, queued in order", {"F1"}, method_kind::launch, true, false});
   for (const opencl::barrier_method& each : kernels.barriers()) {
-    all.push_back(
-        {each.name(), each.name() + " barrier", paper_items_of(each.name()), true, orders_data(each.order), true});
+    all.push_back({each.name(), each.name() + " barrier", paper_items_of(each.name()), method_kind::barrier,
+                   orders_data(each.order), true});
   }
   return all;
 }

@@ -13,7 +13,7 @@ namespace {
 
 std::vector<std::string> kinds_of(const experiment& one) {
   std::vector<std::string> kinds;
-  for (const device_kind kind : one.devices()) kinds.emplace_back(to_string(kind));
+  for (const device_kind kind : one.devices) kinds.emplace_back(to_string(kind));
   return kinds;
 }
 
@@ -24,7 +24,7 @@ std::string bounds_of(const axis& a) {
 /// A line for each axis.
 std::string axes_of(const experiment& one) {
   std::string lines;
-  for (const axis& a : one.axes()) {
+  for (const axis& a : one.axes) {
     const std::string default_text = a.default_text.empty() ? "" : "; default: " + a.default_text;
     lines += fmt::format("  -a {}=…  {} ({}{})\n", a.name, a.meaning, bounds_of(a), default_text);
   }
@@ -33,15 +33,15 @@ std::string axes_of(const experiment& one) {
 
 json to_json(const experiment& one) {
   json axes = json::array();
-  for (const axis& a : one.axes()) {
+  for (const axis& a : one.axes) {
     json entry = {{"name", a.name}, {"meaning", a.meaning}, {"least", a.least}, {"most", a.most}};
     entry["default"] = a.default_text.empty() ? json() : json(a.default_text);
     if (a.words) entry["least"] = entry["most"] = nullptr;
     axes.push_back(std::move(entry));
   }
-  return {{"name", one.name()},
-          {"title", one.title()},
-          {"items", one.items()},
+  return {{"name", one.name},
+          {"title", one.question},
+          {"items", one.items},
           {"devices", kinds_of(one)},
           {"axes", std::move(axes)}};
 }
@@ -51,8 +51,8 @@ json to_json(const experiment& one) {
 std::string describe_axes(const std::vector<std::string>& words) {
   std::string text;
   for (const experiment* one : all_experiments()) {
-    if (std::find(words.begin(), words.end(), one->name()) == words.end()) continue;
-    text += fmt::format("Axes of {}:\n{}", one->name(), axes_of(*one));
+    if (std::find(words.begin(), words.end(), one->name) == words.end()) continue;
+    text += fmt::format("Axes of {}:\n{}", one->name, axes_of(*one));
   }
   return text.empty() ? "`gpusync run EXPERIMENT --help` or `gpusync list` shows an experiment's axes." : text;
 }
@@ -65,8 +65,8 @@ exit_code run_list(const console_options&, bool as_json) {
     return exit_code::done;
   }
   for (const experiment* one : all_experiments()) {
-    const std::string covered = one->items().empty() ? "" : fmt::format("; covers {}", fmt::join(one->items(), ", "));
-    fmt::print("{}\n  {}\n  runs on {}{}\n", one->name(), one->title(), fmt::join(kinds_of(*one), ", "), covered);
+    const std::string covered = one->items.empty() ? "" : fmt::format("; covers {}", fmt::join(one->items, ", "));
+    fmt::print("{}\n  {}\n  runs on {}{}\n", one->name, one->question, fmt::join(kinds_of(*one), ", "), covered);
     fmt::print("{}", axes_of(*one));
   }
   return exit_code::done;

@@ -72,7 +72,7 @@ std::vector<job> plan(const run_options& options) {
   std::vector<axis> axes;
   for (const std::string& name : options.experiments) {
     experiments.push_back(&find_experiment(name));
-    for (axis& a : experiments.back()->axes()) axes.push_back(std::move(a));
+    for (const axis& a : experiments.back()->axes) axes.push_back(a);
   }
   axis_choice choice;
   for (const std::string& text : options.axes) parse_axis(text, axes, choice);
@@ -83,14 +83,13 @@ std::vector<job> plan(const run_options& options) {
 
   std::vector<job> jobs;
   for (const experiment* one : experiments) {
-    const auto kinds = one->devices();
     for (const device_description& device : devices) {
-      if (std::find(kinds.begin(), kinds.end(), device.kind) == kinds.end()) {
-        throw usage_error(fmt::format("The experiment {} does not run on {} devices, such as {}.", one->name(),
+      if (std::ranges::find(one->devices, device.kind) == one->devices.end()) {
+        throw usage_error(fmt::format("The experiment {} does not run on {} devices, such as {}.", one->name,
                                       to_string(device.kind), device.id));
       }
       jobs.push_back({one, {device, choice, options.quick, options.samples}});
-      one->check(jobs.back().request);
+      if (one->check) one->check(jobs.back().request);
     }
   }
   return jobs;
@@ -134,7 +133,7 @@ exit_code run_run(const console_options& console, const run_options& options) {
   std::string thrown;
   for (size_t i = 0; i < jobs.size() && !interrupted() && thrown.empty(); ++i) {
     const job& one = jobs[i];
-    progress_display progress(console, one.what->name());
+    progress_display progress(console, one.what->name);
     experiment_sink sink;
     sink.interrupted = interrupted;
     sink.progress = [&](double fraction, const std::string& what) {

@@ -9,8 +9,8 @@
 #include <gpusync/grid/tuning.hpp>
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "experiments/step_contest.hpp"
-#include "measure/interleaved.hpp"
+#include "experiments/method_comparison.hpp"
+#include "measure/repeat_difference.hpp"
 #include "results/output_file.hpp"
 #include "tuning/search.hpp"
 #include "usage_error.hpp"
@@ -35,28 +35,35 @@ const device_description& device_to_tune(const std::vector<std::string>& names) 
 /// Thrown through the search once the user wants to stop.
 struct stop_tuning {};
 
-/// Microseconds per step of one plan, checked in the run that is timed.
-double step_time(step_workload& workload, const grid::counter_plan& plan, step_shape shape, bool stores) {
+/// Microseconds per step of one plan, idle and with stores in flight, side by side and checked in the runs that are
+/// timed.
+plan_cost cost_under(workload& workload, const grid::counter_plan& plan, step_shape shape) {
   step_method method;
   method.name = method_name;
   method.plan = plan;
-  shape.stores = stores;
-  const auto program = workload.prepare(method, shape);
-  interleaved_options how;
-  how.stop = {5, 9, 0.01, 0.5, 3e8};
+  repeat_options how;
   how.target_run_ns = 2.5e6;
-  const measured result =
-      measure_interleaved({{[&](uint64_t steps) { return program->run(steps); }, program->steps_unit()}}, how)[0];
-  if (result.failure) std::rethrow_exception(result.failure);
-  const verification found = program->verify();
-  if (found.wrong != 0) {
+  std::vector<std::shared_ptr<program>> programs;
+  std::vector<candidate> candidates;
+  for (const bool stores : {false, true}) {
+    shape.stores = stores;
+    const std::shared_ptr<program> program = programs.emplace_back(workload.prepare(method, shape));
+    candidates.push_back(
+        by_repeat_difference({[program](uint64_t steps) { return program->run(steps); }, program->steps_unit()}, how));
+  }
+  const std::vector<compared> results = compare(candidates, {{5, 9, 0.01, 0.5, 6e8}});
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (results[i].failure) std::rethrow_exception(results[i].failure);
+    const verification found = programs[i]->verify();
+    if (found.wrong == 0) continue;
     throw runtime_failure(
         fmt::format("Wrong results under a plan of {} sub-counters x {} copies on {} x {}: {} of {} "
                     "words. Nothing was written.",
                     plan.sub_counters, plan.copies, shape.blocks, shape.threads, found.wrong, found.checked),
         0);
   }
-  return result.samples.summary().median * 1e-3;
+  const auto microseconds = [](const compared& result) { return summarize(result.of(step_sample)).median * 1e-3; };
+  return {microseconds(results[0]), microseconds(results[1])};
 }
 
 /// How much faster another barrier must be to be named: less is within what runs differ by.
@@ -70,36 +77,34 @@ std::string in_words(const grid::counter_plan& plan) {
 }
 
 /// The winner beside every other barrier, interleaved.
-struct comparison {
+struct beside_others {
   std::string comments;  ///< lines for the table
   std::string warning;   ///< empty unless a barrier with another arrival, wait or shape is faster here
 };
 
-comparison compare(step_workload& workload, const tuning_class& one, const planned& best,
-                   const experiment_request& request) {
-  comparison found;
+beside_others compare_with_others(workload& workload, const tuning_class& one, const planned& best,
+                                  const experiment_request& request) {
+  beside_others found;
   std::string& lines = found.comments;
   experiment_sink sink;
   sink.interrupted = interrupted;
   std::vector<step_method> methods;
   for (step_method& method : workload.methods()) {
-    if (!method.synchronizes || !method.ordered || !method.needs_co_residency ||
-        method.name == "cooperative-relaunch") {
-      continue;
-    }
+    if (!method.ordered || method.kind != method_kind::barrier) continue;
     if (method.name == method_name) method.plan = best.plan;
     methods.push_back(method);
   }
-  std::vector<contest_result> idle, stores;
+  std::vector<method_result> idle, stores;
   for (const bool with_stores : {false, true}) {
     step_shape shape = one.shape;
     shape.stores = with_stores;
-    (with_stores ? stores : idle) = step_contest(workload, request, sink).run(methods, shape, [](double) {});
+    (with_stores ? stores : idle) = compare_steps(workload, {"tune", request, sink}, methods, shape, [](double) {});
   }
-  const auto figure = [](const contest_result& result) {
+  const auto figure = [](const method_result& result) {
     const metric* time = result.entry.find_metric("step_time");
     return result.entry.status == row_status::ok && time != nullptr && time->value ? *time->value : std::nan("");
   };
+  if (interrupted()) return found;
   lines += fmt::format("# {} x {}, us idle / with stores in flight:", one.shape.blocks, one.shape.threads);
   for (size_t i = 0; i < methods.size(); ++i) {
     lines += fmt::format("{} {} {:.3f}/{:.3f}", i == 0 ? "" : ",", methods[i].name, figure(idle[i]), figure(stores[i]));
@@ -152,7 +157,7 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
       const std::string what = fmt::format("{} blocks x {} threads", one.shape.blocks, one.shape.threads);
       const cost_of_plan cost = [&](const grid::counter_plan& plan, const step_shape& shape) {
         if (interrupted()) throw stop_tuning();
-        const plan_cost found{step_time(*workload, plan, shape, false), step_time(*workload, plan, shape, true)};
+        const plan_cost found = cost_under(*workload, plan, shape);
         if (console.level == verbosity::verbose) {
           say(console, fmt::format("{}: {:.4f} / {:.4f} us ({})", what, found.idle, found.stores, in_words(plan)));
         }
@@ -171,7 +176,7 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
       say(console, fmt::format("{}: {:.3f} us idle, {:.3f} us with stores in flight ({})", what, best.cost.idle,
                                best.cost.stores, in_words(best.plan)));
       tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};
-      const comparison others = compare(*workload, one, best, request);
+      const beside_others others = compare_with_others(*workload, one, best, request);
       evidence += others.comments;
       if (!others.warning.empty()) say(console, others.warning);
       if (interrupted()) throw stop_tuning();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 
 #include "usage_error.hpp"
 
@@ -11,29 +12,29 @@ namespace gpusync::tool {
 
 namespace {
 
-std::vector<std::unique_ptr<experiment>>& registered() {
-  static std::vector<std::unique_ptr<experiment>> all;
+std::deque<experiment>& registered() {
+  static std::deque<experiment> all;
   return all;
 }
 
 }  // namespace
 
-register_experiment::register_experiment(std::unique_ptr<experiment> which) {
+register_experiment::register_experiment(experiment which) {
   registered().push_back(std::move(which));
 }
 
 std::vector<const experiment*> all_experiments() {
   std::vector<const experiment*> all;
-  for (const auto& one : registered()) all.push_back(one.get());
-  std::sort(all.begin(), all.end(), [](const auto* a, const auto* b) { return a->name() < b->name(); });
+  for (const experiment& one : registered()) all.push_back(&one);
+  std::ranges::sort(all, {}, &experiment::name);
   return all;
 }
 
 const experiment& find_experiment(const std::string& name) {
   std::vector<std::string> names;
   for (const experiment* one : all_experiments()) {
-    if (one->name() == name) return *one;
-    names.push_back(one->name());
+    if (one->name == name) return *one;
+    names.push_back(one->name);
   }
   throw usage_error(
       fmt::format("There is no experiment '{}': there is {}. `gpusync list` says more.", name, fmt::join(names, ", ")));

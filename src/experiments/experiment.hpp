@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,31 +30,41 @@ struct experiment_sink {
   std::function<bool()> interrupted;
 };
 
-/// One experiment. Registers itself; see register_experiment.
-class experiment {
- public:
-  virtual ~experiment() = default;
-  virtual std::string name() const = 0;
-  virtual std::string title() const = 0;               ///< one line: the question that it answers
-  virtual std::vector<std::string> items() const = 0;  ///< paper items that it covers
-  virtual std::vector<device_kind> devices() const = 0;
-  virtual std::vector<axis> axes() const = 0;
+/// One experiment. The file that implements it registers it; see register_experiment.
+struct experiment {
+  std::string name;
+  std::string question;            ///< one line: what it answers
+  std::vector<std::string> items;  ///< paper items that it covers
+  std::vector<device_kind> devices;
+  std::vector<axis> axes;
+  /// Measures. A combination that cannot run is a skipped row, a check that fails is a failed row; what it throws ends
+  /// the command.
+  std::function<void(const experiment_request&, const experiment_sink&)> run;
   /// Checks what only a device can say (say, the names of methods). Throws usage_error. Called for all devices before
-  /// anything is measured.
-  virtual void check(const experiment_request& request) const = 0;
-  /// Measures. A combination that cannot run is a skipped row, a check that fails is a failed row; what the experiment
-  /// throws ends the command.
-  virtual void run(const experiment_request& request, const experiment_sink& sink) const = 0;
+  /// anything is measured; empty if there is nothing of that kind.
+  std::function<void(const experiment_request&)> check = nullptr;
 };
 
-/// Registers an experiment; called during static initialization by the file that implements it.
+/// Registers an experiment; called during static initialization.
 struct register_experiment {
-  explicit register_experiment(std::unique_ptr<experiment> which);
+  explicit register_experiment(experiment which);
 };
 
 /// All experiments by name.
 std::vector<const experiment*> all_experiments();
 /// The experiment with this name. Throws usage_error naming those that there are.
 const experiment& find_experiment(const std::string& name);
+
+/// Calls `body(one, progress)` for each case until the user wants to stop; `progress(fraction)` of one case becomes
+/// that of all of them, with `label(one)` in words.
+template <class Case, class Label, class Body>
+void for_each_case(const std::vector<Case>& cases, const experiment_sink& sink, const Label& label, const Body& body) {
+  for (size_t i = 0; i < cases.size() && !sink.interrupted(); ++i) {
+    const std::function<void(double)> progress = [&](double fraction) {
+      sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(cases.size()), label(cases[i]));
+    };
+    body(cases[i], progress);
+  }
+}
 
 }  // namespace gpusync::tool

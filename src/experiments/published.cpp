@@ -48,6 +48,7 @@ void append_series(const json& paper, const json& table, const json& series, std
     }
     entry.axes.emplace_back(table.at("axis").get<std::string>(), at[i].get<int64_t>());
     entry.method = std::string(published_method) + series.at("method").get<std::string>();
+    entry.ordered = series.value("ordered", true);
     entry.metrics = {{table.at("metric").get<std::string>(), printed_metric(table, values[i].get<double>())}};
     entry.verification = fmt::format("not checked: {} {} as printed for {} in {}, {} ({})", values[i].dump(),
                                      table.at("unit").get<std::string>(), series.at("printed").get<std::string>(),

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <functional>
 
-#include "measure/statistics.hpp"
+#include "measure/comparison.hpp"
 
 namespace gpusync::tool {
 
@@ -22,24 +22,33 @@ double repeat_difference(double longer_time, double shorter_time, const repeat_c
 /// sigma = sqrt(s1^2 + s2^2) / (r1 - r2).
 double repeat_difference_sigma(double longer_stddev, double shorter_stddev, const repeat_counts& counts);
 
-/// Run times in pairs, and the figures drawn from them. Times in nanoseconds, results per repetition.
-class repeat_samples {
- public:
-  explicit repeat_samples(repeat_counts counts) : counts_(counts) {}
-
-  void add(double longer_time, double shorter_time);
-
-  const repeat_counts& counts() const { return counts_; }
-  /// One difference for each pair.
-  const std::vector<double>& differences() const { return differences_; }
-  /// Quartiles, median and mean of the differences.
-  sample_summary summary() const { return summarize(differences_); }
-  /// Eq 8 for the pairs so far.
-  double sigma() const;
-
- private:
-  repeat_counts counts_;
-  std::vector<double> longer_, shorter_, differences_;
+/// A program whose time per step is wanted.
+struct repeated_program {
+  std::function<double(uint64_t steps)> run;  ///< runs that many steps, returns nanoseconds; may throw
+  uint64_t unit = 1;                          ///< steps come in multiples of this
 };
+
+struct repeat_options {
+  double target_run_ns = 5e6;     ///< how long the additional steps of a long run should take
+  uint64_t max_steps = 1u << 20;  ///< but no more steps than this
+  std::function<bool()> interrupted = [] { return false; };
+};
+
+/// The lengths of runs for one program: the short one two units, the long one so much longer that the difference takes
+/// about options.target_run_ns. Runs the program to find out, which also warms it up.
+repeat_counts choose_counts(const repeated_program& program, const repeat_options& options);
+
+/// Names of samples: nanoseconds of a step, and of the two runs that it is drawn from, with their lengths.
+inline constexpr const char* step_sample = "step";
+inline constexpr const char* longer_sample = "longer run";
+inline constexpr const char* shorter_sample = "shorter run";
+inline constexpr const char* longer_steps_sample = "longer run's steps";
+inline constexpr const char* shorter_steps_sample = "shorter run's steps";
+
+/// The program as a candidate of a comparison: its warm-up chooses the lengths, each turn runs short and long once.
+candidate by_repeat_difference(repeated_program program, const repeat_options& options);
+
+/// Eq 8 for the rounds of such a candidate, in nanoseconds; 0 if there are none.
+double repeat_sigma(const compared& result);
 
 }  // namespace gpusync::tool

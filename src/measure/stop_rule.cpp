@@ -19,7 +19,7 @@ stop_reason stop_rule::judge(const sample_summary& summary, double spent_ns) con
     return stop_reason::spread;
   }
   if (summary.n >= max_samples) return stop_reason::samples;
-  if (summary.n >= 1 && spent_ns >= budget_ns) return stop_reason::time;
+  if (summary.n >= samples_before_budget && spent_ns >= budget_ns) return stop_reason::time;
   return stop_reason::running;
 }
 

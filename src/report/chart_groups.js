@@ -9,12 +9,12 @@ const methodOf = (row) =>
 
 const headlineName = (row) => (row.metrics.step_time ? "step_time" : Object.keys(row.metrics)[0]);
 const headline = (row) => row.metrics[headlineName(row)];
-const isFloor = (method) => method === "no-barrier";
-const isContender = (row) =>
-  row.status === "ok" && row.verified === true && !isFloor(row.method) && !row.method.endsWith("-none");
+const isFloor = (row) => row.kind === "floor";
+const isContender = (row) => row.status === "ok" && row.verified === true && !isFloor(row) && row.ordered;
 
-/** What people compare a barrier with, and this library's own. */
-const familiarMethods = ["graph", "cg", "placed-counters-acquire-release"];
+/** What people compare a barrier with on a device: graphs and others' barriers. */
+const isFamiliar = (row) => row.rival && (row.kind === "graph" || row.kind === "barrier");
+const ownDefault = "placed-counters-acquire-release";  // this library's default barrier on a GPU
 const mostAtFirst = 12;  // lines that a chart shows default_text; of more, those of the main methods
 
 /** What a chart of this row has on its x axis; nothing for a row without such an axis, or one drawn from others. */
@@ -55,8 +55,9 @@ function mainMethods(rows) {
     if (!best.has(shape) || headline(row).value < headline(best.get(shape)).value) best.set(shape, row);
   }
   const all = new Set(rows.map(methodOf));
-  const launches = all.has("relaunch") ? "relaunch" : "launch-wait";
-  const main = [...rows.filter(isPublished).map(methodOf), launches, ...familiarMethods, ...[...best.values()].map(methodOf)];
+  const launches = rows.find((row) => row.kind === "launch") ?? rows.find((row) => row.kind === "host-wait");
+  const main = [...rows.filter(isPublished).map(methodOf), launches && methodOf(launches),
+                ...rows.filter(isFamiliar).map(methodOf), ownDefault, ...[...best.values()].map(methodOf)];
   return [...new Set(main)].filter((method) => all.has(method));
 }
 
@@ -65,9 +66,11 @@ function rankMethods({comparison, entries: ours, printed = []}, main) {
   const entries = [...printed, ...ours];
   const all = [...new Set(entries.map(({row}) => methodOf(row)))];
   const first = main.filter((method) => all.includes(method));
+  const floors = new Set(entries.filter(({row}) => isFloor(row)).map(({row}) => methodOf(row)));
   return {
-    all: [...first, ...all.filter((method) => !first.includes(method) && !isFloor(method))],
-    shown: new Set(!comparison && new Set(entries.map(({row}) => row.method)).size <= mostAtFirst ? all : [...first, ...all.filter(isFloor)]),
+    floors,
+    all: [...first, ...all.filter((method) => !first.includes(method) && !floors.has(method))],
+    shown: new Set(!comparison && new Set(entries.map(({row}) => row.method)).size <= mostAtFirst ? all : [...first, ...floors]),
   };
 }
 

@@ -81,9 +81,9 @@ const barWords = {
   },
 };
 
-function methodColor(methods, method) {
-  if (isFloor(method)) return gray();
-  return colorsNow()[methods.indexOf(method) % palette.light.length];
+function methodColor(ranked, method) {
+  if (ranked.floors.has(method)) return gray();
+  return colorsNow()[ranked.all.indexOf(method) % palette.light.length];
 }
 
 /** One line for each method; several shapes on the x axis. What a paper has printed has its method's colour. */
@@ -107,8 +107,8 @@ function lineData(choice, ranked) {
         data: entries.map((entry) => (entry ? entry.figure.value : null)),
         hidden: !ranked.shown.has(method),
         spanGaps: true,
-        borderWidth: isFloor(method) ? 1.5 : 2,
-        borderDash: wrong || own.every(({row}) => isPublished(row)) ? [6, 4] : isFloor(method) ? [2, 3] : [],
+        borderWidth: isFloor(own[0].row) ? 1.5 : 2,
+        borderDash: wrong || own.every(({row}) => isPublished(row)) ? [6, 4] : isFloor(own[0].row) ? [2, 3] : [],
         pointStyle: entries.map((entry) => (entry && entry.row.verified === false ? "crossRot" : style)),
         pointRadius: entries.map((entry) => (entry && entry.row.verified === false ? 6 : 3)),
         pointHoverRadius: 6,
@@ -217,7 +217,7 @@ function categoryOptions(title) {
 }
 
 function paint(state) {
-  const color = (method) => methodColor(state.ranked.all, method);
+  const color = (method) => methodColor(state.ranked, method);
   for (const dataset of state.chart.data.datasets) {
     const colors = dataset.methods ? dataset.methods.map(color) :
       dataset.color === undefined ? color(dataset.method) : colorsNow()[dataset.color];

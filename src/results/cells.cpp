@@ -16,7 +16,7 @@ row_cells cells_of(const row& entry, const row* fastest) {
     cells.samples = fmt::format("{}", measured->n);
     if (is_floor(entry)) {
       cells.ratio = "floor";
-    } else if (is_unordered(entry)) {
+    } else if (!entry.ordered) {
       cells.ratio = "unordered";
     } else if (fastest != nullptr && is_contender(entry)) {
       cells.ratio = ratio(*measured->value / *headline_value(*fastest));

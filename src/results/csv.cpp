@@ -13,7 +13,7 @@ namespace {
 using names = std::vector<std::string>;
 
 const names before_axes = {"experiment", "items", "device"};
-const names after_metrics = {"verified", "verification", "clock_mhz", "status", "reason"};
+const names after_metrics = {"verified", "verification", "clock_mhz", "status", "reason", "kind", "ordered", "rival"};
 const names metric_parts = {"value", "unit", "n", "q1", "median", "q3", "stddev", "stop"};
 
 void add_once(names& list, const std::string& name) {
@@ -80,6 +80,9 @@ names fields_of(const row& entry, const names& axes, const names& metrics) {
   fields.push_back(number(entry.clock_mhz));
   fields.emplace_back(to_string(entry.status));
   fields.push_back(entry.reason.value_or(""));
+  fields.emplace_back(entry.kind ? to_string(*entry.kind) : "");
+  fields.emplace_back(entry.ordered ? "true" : "false");
+  fields.emplace_back(entry.rival ? "true" : "false");
   return fields;
 }
 

@@ -1,4 +1,4 @@
-// The result document: what every experiment produces and every reader takes (schema "gpusync-results/1").
+// The result document: what every experiment produces and every reader takes (schema "gpusync-results/2").
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,15 @@
 #include <variant>
 #include <vector>
 
+#include "boundary/method_kind.hpp"
+
 namespace gpusync::tool {
 
 using json = nlohmann::ordered_json;
 
-/// The name under which the format's first version goes.
-inline constexpr const char* results_schema = "gpusync-results/1";
+/// The format's name with its version, and that of the version before, which is still read.
+inline constexpr const char* results_schema = "gpusync-results/2";
+inline constexpr const char* first_results_schema = "gpusync-results/1";
 
 /// One measured quantity. What was not measured is empty and becomes null.
 struct metric {
@@ -38,6 +41,10 @@ struct row {
   std::string device;
   std::vector<std::pair<std::string, axis_value>> axes;
   std::string method;
+  /// What the method is; empty for what papers have printed, and for what is no way to wait.
+  std::optional<method_kind> kind;
+  bool ordered = true;  ///< false if what is read after it may be stale: its results prove nothing
+  bool rival = false;   ///< what people use without this library: launches, graphs, NVIDIA's barrier, plain atomics
   std::vector<std::pair<std::string, metric>> metrics;
   std::optional<bool> verified;             ///< whether the computed result was right; empty: nothing was computed
   std::optional<std::string> verification;  ///< how that was checked, with the numbers

@@ -33,19 +33,41 @@ std::optional<double> headline_value(const row& entry) {
 }
 
 bool is_floor(const row& entry) {
-  return entry.method == "no-barrier";
+  return entry.kind == method_kind::floor;
 }
 
-bool is_unordered(const row& entry) {
-  return entry.method.ends_with("-none");
+std::optional<double> value_of(const row& entry, const std::string& metric) {
+  const auto* found = entry.find_metric(metric);
+  return found == nullptr ? std::nullopt : found->value;
+}
+
+bool has_usable_times(const row& entry) {
+  return entry.status == row_status::ok || (entry.verified == false && !entry.ordered);
 }
 
 bool is_published(const row& entry) {
   return entry.device.starts_with(published_device);
 }
 
+std::string method_of(const row& entry) {
+  const bool prefixed = is_published(entry) && entry.method.starts_with(published_method);
+  return prefixed ? entry.method.substr(std::string_view(published_method).size()) : entry.method;
+}
+
+bool is_printed_method(const std::string& method, const std::string& printed) {
+  return method == printed || method == printed + "-acquire-release";
+}
+
+std::string launch_for_each_step(const std::vector<row>& rows) {
+  for (const method_kind kind : {method_kind::launch, method_kind::host_wait}) {
+    const auto found = std::ranges::find(rows, std::optional(kind), &row::kind);
+    if (found != rows.end()) return found->method;
+  }
+  return "";
+}
+
 bool is_contender(const row& entry) {
-  return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) && !is_unordered(entry) &&
+  return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) && entry.ordered &&
          headline_value(entry);
 }
 

@@ -31,9 +31,12 @@ std::optional<double> headline_value(const row& entry);
 /// Whether the row is the floor: the work alone, without any waiting. It is no way to wait, so it never wins.
 bool is_floor(const row& entry);
 
-/// Whether the method orders nothing (its name ends in "-none"): what is read after it may be stale, and a
-/// result that came out right proves nothing. It is measured for its time, and never wins.
-bool is_unordered(const row& entry);
+/// The value of a metric; empty if there is none.
+std::optional<double> value_of(const row& entry, const std::string& metric);
+
+/// Whether its times may be used: its results are right, or wrong and nobody said that they would be right. What is
+/// asked of a method that orders no data is how long it takes.
+bool has_usable_times(const row& entry);
 
 /// How the device and the method of a row begin that was not measured here but printed in a paper.
 inline constexpr const char* published_device = "published: ";
@@ -42,7 +45,17 @@ inline constexpr const char* published_method = "published-";
 /// Whether the row is such a one, or drawn from such ones.
 bool is_published(const row& entry);
 
-/// Whether the row may win: measured, its result verified, its status ok, neither the floor nor unordered.
+/// The method that a row is of, whoever measured it: without `published_method`.
+std::string method_of(const row& entry);
+
+/// Whether a method of ours is the one that a paper calls `printed`: the same, or the same with the default ordering.
+bool is_printed_method(const std::string& method, const std::string& printed);
+
+/// The method that stands for the papers' "CPU synchronization": the first that launches for each step, or else the
+/// first for which the host waits; empty if there is none.
+std::string launch_for_each_step(const std::vector<row>& rows);
+
+/// Whether the row may win: measured, its result verified, its status ok, neither the floor nor without ordering.
 bool is_contender(const row& entry);
 
 /// The group's rows as a table shows them: those with a figure by rising figure, then failed rows, then

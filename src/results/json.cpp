@@ -1,6 +1,7 @@
 #include "results/json.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cerrno>
 #include <cmath>
@@ -9,6 +10,7 @@
 #include <memory>
 
 #include "embedded/results_schema_json.hpp"
+#include "results/first_version.hpp"
 #include "results/text.hpp"
 #include "usage_error.hpp"
 
@@ -57,6 +59,9 @@ json row_to_json(const row& entry) {
   result["device"] = entry.device;
   result["axes"] = std::move(axes);
   result["method"] = entry.method;
+  result["kind"] = entry.kind ? json(to_string(*entry.kind)) : json(nullptr);
+  result["ordered"] = entry.ordered;
+  result["rival"] = entry.rival;
   result["metrics"] = std::move(metrics);
   result["verified"] = value_or_null(entry.verified);
   result["verification"] = value_or_null(entry.verification);
@@ -154,6 +159,18 @@ class place {
     return value_->get<int64_t>();
   }
 
+  std::optional<method_kind> kind_or_null() const {
+    const std::optional<std::string> word = string_or_null();
+    if (!word) return std::nullopt;
+    for (const method_kind known : method_kinds) {
+      if (*word == to_string(known)) return known;
+    }
+    std::vector<std::string_view> allowed;
+    for (const method_kind known : method_kinds) allowed.push_back(to_string(known));
+    throw usage_error(fmt::format(R"('{}': {} is "{}"; it must be one of {}, or null)", printable(file_), path_,
+                                  printable(*word, 60), fmt::join(allowed, ", ")));
+  }
+
   row_status status() const {
     const std::string word = value_ != nullptr && value_->is_string() ? value_->get<std::string>() : "";
     for (const row_status known : {row_status::ok, row_status::failed, row_status::skipped}) {
@@ -190,7 +207,8 @@ metric read_metric(const place& at) {
   return measured;
 }
 
-row read_row(const place& at) {
+/// `derives`: the document is of the version whose rows do not say what their methods are.
+row read_row(const place& at, bool derives) {
   if (!at.value().is_object()) at.fail("an object");
   row entry;
   entry.experiment = at.member("experiment").string();
@@ -207,10 +225,18 @@ row read_row(const place& at) {
   entry.clock_mhz = at.member("clock_mhz").number_or_null();
   entry.status = at.member("status").status();
   entry.reason = at.member("reason").string_or_null();
+  if (derives) {
+    derive_method(entry);
+  } else {
+    entry.kind = at.member("kind").kind_or_null();
+    entry.ordered = at.member("ordered").bool_or_null().value_or(true);
+    entry.rival = at.member("rival").bool_or_null().value_or(false);
+  }
   return entry;
 }
 
-void check_schema(const json& value, const std::string& name) {
+/// Returns whether the document is of the version before.
+bool check_schema(const json& value, const std::string& name) {
   const auto no_document = [&](const std::string& why) {
     throw usage_error(fmt::format("'{}' is not a gpusync result document: {}; expected \"schema\": \"{}\"",
                                   printable(name), why, results_schema));
@@ -220,12 +246,12 @@ void check_schema(const json& value, const std::string& name) {
   if (schema == value.end()) no_document("it has no key \"schema\"");
   if (!schema->is_string()) no_document(fmt::format("its \"schema\" is {}", type_in_words(*schema)));
   const auto& found = schema->get_ref<const std::string&>();
-  if (found == results_schema) return;
+  if (found == results_schema || found == first_results_schema) return found == first_results_schema;
   if (!found.starts_with("gpusync-results/")) {
     no_document(fmt::format("its \"schema\" is \"{}\"", printable(found, 60)));
   }
-  throw usage_error(fmt::format("'{}' has the schema \"{}\"; this version of gpusync reads \"{}\"", printable(name),
-                                printable(found, 60), results_schema));
+  throw usage_error(fmt::format(R"('{}' has the schema "{}"; this version of gpusync reads "{}" and "{}")",
+                                printable(name), printable(found, 60), results_schema, first_results_schema));
 }
 
 std::string line_and_column(std::string_view text, size_t byte) {
@@ -252,7 +278,7 @@ std::string to_json_text(const document& results) {
 }
 
 document from_json(const json& value, const std::string& name) {
-  check_schema(value, name);
+  const bool derives = check_schema(value, name);
   const place root{&value, name, ""};
   document results;
   if (const place context = root.member("context"); !context.empty()) {
@@ -262,7 +288,7 @@ document from_json(const json& value, const std::string& name) {
   }
   const place rows = root.member("rows");
   if (rows.empty()) rows.fail("an array of rows");
-  rows.each_element("an array of rows", [&](const place& entry) { results.rows.push_back(read_row(entry)); });
+  rows.each_element("an array of rows", [&](const place& entry) { results.rows.push_back(read_row(entry, derives)); });
   return results;
 }
 

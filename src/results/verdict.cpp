@@ -16,8 +16,9 @@ using rows = std::vector<const row*>;
 
 constexpr size_t most_rivals = 3;
 
-/// What people compare a barrier with; named in a verdict even where other barriers are faster.
-constexpr const char* familiar_methods[] = {"cg", "graph", "relaunch"};
+/// Of what people compare a barrier with, the usual form of each kind is named in a verdict even where others are
+/// faster: the one that its experiment lists first.
+constexpr method_kind kinds_of_rivals[] = {method_kind::barrier, method_kind::graph, method_kind::launch};
 
 std::string words(const row* entry) {
   return method_in_words(printable(entry->method, 60));
@@ -49,23 +50,25 @@ std::string also_rans(const row_group& group) {
   };
   add("wrong results", names_of(group, [](const row* entry) { return entry->verified == false && !is_floor(*entry); }));
   add("ordering nothing and so not to be trusted", names_of(group, [](const row* entry) {
-        return entry->status == row_status::ok && entry->verified != false && is_unordered(*entry);
+        return entry->status == row_status::ok && entry->verified != false && !entry->ordered;
       }));
   add("failed", names_of(group, [](const row* entry) {
         return entry->status == row_status::failed && entry->verified != false;
       }));
   add("not verified", names_of(group, [](const row* entry) {
-        return entry->status == row_status::ok && !entry->verified && !is_floor(*entry) && !is_unordered(*entry);
+        return entry->status == row_status::ok && !entry->verified && !is_floor(*entry) && entry->ordered;
       }));
   add("skipped", names_of(group, [](const row* entry) { return entry->status == row_status::skipped; }));
   return text;
 }
 
-/// The slower contenders to name: the first, then the familiar ones, by rising figure.
-rows rivals_of(const rows& slower) {
+/// The slower contenders to name: the first, then the usual rivals, by rising figure.
+rows rivals_of(const rows& slower, const row_group& group) {
   rows chosen(slower.begin(), slower.begin() + std::min<ptrdiff_t>(1, std::ssize(slower)));
-  for (const char* method : familiar_methods) {
-    const auto found = std::ranges::find_if(slower, [&](const row* entry) { return entry->method == method; });
+  for (const method_kind kind : kinds_of_rivals) {
+    const auto usual =
+        std::ranges::find_if(group.rows, [&](const row* entry) { return entry->rival && entry->kind == kind; });
+    const auto found = usual == group.rows.end() ? slower.end() : std::ranges::find(slower, *usual);
     const bool named = found == slower.end() || std::ranges::find(chosen, *found) != chosen.end();
     if (!named && chosen.size() < most_rivals) chosen.push_back(*found);
   }
@@ -73,9 +76,9 @@ rows rivals_of(const rows& slower) {
   return chosen;
 }
 
-std::string rivals_in_words(const rows& slower, const row* winner) {
+std::string rivals_in_words(const rows& slower, const row* winner, const row_group& group) {
   std::string text;
-  for (const row* rival : rivals_of(slower)) {
+  for (const row* rival : rivals_of(slower, group)) {
     text += fmt::format("{}{}{} {} ({})", text.empty() ? "; " : ", ", words(rival), text.empty() ? " takes" : "",
                         figure_with_unit(rival), ratio(*headline_value(*rival) / *headline_value(*winner)));
   }
@@ -140,18 +143,15 @@ std::string then_and_now(const document& results, const row_group& group) {
   if (then.empty()) return "";
   rows now;
   for (const row* entry : group.rows) {
-    const bool printed = std::ranges::any_of(then, [&](const row* old) {
-      const std::string method = old->method.substr(std::string(published_method).size());
-      return entry->method == method || entry->method == method + "-acquire-release";
-    });
+    const bool printed =
+        std::ranges::any_of(then, [&](const row* old) { return is_printed_method(entry->method, method_of(*old)); });
     if (printed && is_contender(*entry)) now.push_back(entry);
   }
   const auto by_rising_figure = [](rows& list) {
     std::ranges::stable_sort(list, {}, [](const row* entry) { return *headline_value(*entry); });
     std::vector<std::string> parts;
     for (const row* entry : list) {
-      const size_t prefix = is_published(*entry) ? std::string(published_method).size() : 0;
-      parts.push_back(printable(entry->method.substr(prefix), 60) + " " + figure_with_unit(entry));
+      parts.push_back(printable(method_of(*entry), 60) + " " + figure_with_unit(entry));
     }
     return fmt::format("{}", fmt::join(parts, ", "));
   };
@@ -179,9 +179,9 @@ verdict verdict_on(const document& results, const row_group& group) {
     if (entry != winner) (spreads_overlap(winner, entry) ? equals : slower).push_back(entry);
   }
   result.winner = winner->method;
-  result.text =
-      fmt::format("{}: {}{}{}{}{}{}.", where, winner_in_words(winner, equals), work_alone(group),
-                  rivals_in_words(slower, winner), first_win(group), then_and_now(results, group), also_rans(group));
+  result.text = fmt::format("{}: {}{}{}{}{}{}.", where, winner_in_words(winner, equals), work_alone(group),
+                            rivals_in_words(slower, winner, group), first_win(group), then_and_now(results, group),
+                            also_rans(group));
   return result;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <gpusync/grid/counter_plan.hpp>
-#include "workloads/step_program.hpp"
+#include "boundary/program.hpp"
 
 namespace gpusync::tool {
 

@@ -96,11 +96,17 @@ class Run(ToolTest):
                                   "lock-based-acquire-release"}, {row["method"] for row in document["rows"]})
             self.assertTrue(any(row["status"] == "ok" and row["method"] in ("lock-based-fence", "lock-based-acquire-release")
                                 for row in document["rows"]), "no barrier was measured")
+            said = {row["method"]: (row["kind"], row["ordered"], row["rival"]) for row in document["rows"]}
+            self.assertEqual(said["no-barrier"], ("floor", True, False))
+            self.assertEqual(said["launch-wait"], ("host-wait", True, True))
+            self.assertEqual(said["lock-based-none"], ("barrier", False, False))
+            self.assertEqual(said["lock-based-fence"], ("barrier", True, False))
             with open(names[1], encoding="utf-8", newline="") as file:
                 table = list(csv.DictReader(io.StringIO(file.read())))
             self.assertEqual(len(table), len(document["rows"]))
             for line, row in zip(table, document["rows"]):
                 self.assertEqual(line["method"], row["method"])
+                self.assertEqual((line["kind"], line["ordered"]), (row["kind"], str(row["ordered"]).lower()))
                 value = row["metrics"]["step_time"]["value"]  # null: not above the noise of a busy machine
                 self.assertEqual(line["step_time_value"], "" if value is None else line["step_time_value"])
                 if value is not None:

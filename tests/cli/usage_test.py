@@ -69,7 +69,7 @@ class Usage(ToolTest):
                 self.assert_one_sentence(run(*arguments), 2)
 
     def test_result_files_that_are_none(self):
-        good = {"schema": "gpusync-results/1", "context": {"complete": True}, "rows": []}
+        good = {"schema": "gpusync-results/2", "context": {"complete": True}, "rows": []}
         text = json.dumps(good)
         cases = {"truncated.json": text[: len(text) // 2], "other.json": json.dumps({**good, "schema": "gpusync-results/99"}),
                  "foreign.json": '{"benchmarks": []}', "empty.json": "", "list.json": "[1, 2]"}

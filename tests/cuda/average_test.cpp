@@ -6,7 +6,7 @@
 
 #include <gpusync/core/error.hpp>
 
-#include "workloads/step_program.hpp"
+#include "boundary/program.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -21,7 +21,7 @@ class AverageCuda : public ::testing::Test {
     workload_ = open_workload("average", device_);
   }
   device_description device_;
-  std::unique_ptr<step_workload> workload_;
+  std::unique_ptr<workload> workload_;
 };
 
 TEST_F(AverageCuda, EveryOrderedMethodComputesRightResultsAndTheUnorderedOneIsFoundOut) {

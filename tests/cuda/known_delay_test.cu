@@ -4,7 +4,7 @@
 #include "cuda/device_fixture.cuh"
 #include "measure/cuda_clock.cuh"
 #include "measure/cuda_timer.cuh"
-#include "measure/interleaved.hpp"
+#include "measure/repeat_difference.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -22,17 +22,16 @@ class CudaKnownDelay : public test::CudaTest {
   /// Relative error of the time per step, with the event timer's figure scaled by `scale`.
   double relative_error(uint64_t span, double scale) {
     cuda_timer timer;
-    interleaved_options how;
+    const auto run = [&](uint64_t steps) {
+      timer.start(nullptr);
+      delay<<<1, 1>>>(steps, span);
+      check_cuda(cudaGetLastError(), "launch of delay");
+      return scale * timer.stop(nullptr);
+    };
+    comparison_options how;
     how.stop = {9, 40, 0.002, 1, 3e9};
-    const auto results = measure_interleaved({{[&](uint64_t steps) {
-                                                 timer.start(nullptr);
-                                                 delay<<<1, 1>>>(steps, span);
-                                                 check_cuda(cudaGetLastError(), "launch of delay");
-                                                 return scale * timer.stop(nullptr);
-                                               },
-                                               16}},
-                                             how);
-    return std::abs(results.at(0).samples.summary().median / static_cast<double>(span) - 1);
+    const auto results = compare({by_repeat_difference({run, 16}, {})}, how);
+    return std::abs(summarize(results.at(0).of(step_sample)).median / static_cast<double>(span) - 1);
   }
 };
 

@@ -2,7 +2,7 @@
 #include "cuda/device_fixture.cuh"
 #include "measure/cuda_full_blocks.cuh"
 #include "measure/cuda_timer.cuh"
-#include "measure/interleaved.hpp"
+#include "measure/repeat_difference.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -92,16 +92,16 @@ TEST_F(CudaOverhead, OfTheFrontDoorAndOfADeadlineThatDoesNotStrikeIsSmall) {
     constexpr timeout span(10'000'000'000);
     cuda_timer timer;
     const auto timed = [&](auto&& start) {
-      return candidate{[&timer, start](uint64_t steps) {
-                         timer.start(nullptr);
-                         start(static_cast<uint32_t>(steps));
-                         return timer.stop(nullptr);
-                       },
-                       64};
+      const auto run = [&timer, start](uint64_t steps) {
+        timer.start(nullptr);
+        start(static_cast<uint32_t>(steps));
+        return timer.stop(nullptr);
+      };
+      return by_repeat_difference({run, 64}, {});
     };
-    interleaved_options how;
+    comparison_options how;
     how.stop = {15, 41, 0.001, 0.2, 4e9};
-    const auto results = measure_interleaved(
+    const auto results = compare(
         {timed([&](uint32_t steps) {
            launch(device(), nullptr, shape, bare, storage.places(), storage.state(), address(claimed), address(noted),
                   steps);
@@ -114,11 +114,11 @@ TEST_F(CudaOverhead, OfTheFrontDoorAndOfADeadlineThatDoesNotStrikeIsSmall) {
            launch(device(), nullptr, shape, exchanges_with_deadline, storage.barrier(), data, steps, span);
          })},
         how);
-    const double alone = results[0].samples.summary().median;
-    const double front = results[1].samples.summary().median;
-    const double bounded = results[2].samples.summary().median;
-    const double exchange_alone = results[3].samples.summary().median;
-    const double exchange_bounded = results[4].samples.summary().median;
+    const double alone = summarize(results[0].of(step_sample)).median;
+    const double front = summarize(results[1].of(step_sample)).median;
+    const double bounded = summarize(results[2].of(step_sample)).median;
+    const double exchange_alone = summarize(results[3].of(step_sample)).median;
+    const double exchange_bounded = summarize(results[4].of(step_sample)).median;
     std::printf(
         "%u x %u: bare %.1f ns, front door %.1f ns (%+.2f %%), with deadline %.1f ns (%+.2f %%); "
         "with stores in flight %.1f ns, with deadline %.1f ns (%+.2f %%)\n",

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
+#include "experiments/choices.hpp"
 #include "results/cells.hpp"
 #include "results/groups.hpp"
 #include "results/verdict.hpp"
@@ -19,10 +20,11 @@ namespace {
 class known_workload : public workload {
  public:
   std::vector<step_method> methods() const override {
-    return {{"relaunch", "", {"F1"}, true, true, false}, {"good", "", {}, true, true, true},
-            {"good-none", "", {}, true, false, true},    {"slow", "", {}, true, true, true},
-            {"middle", "", {}, true, true, true},        {"wrong", "", {}, true, true, true},
-            {"wrong-none", "", {}, true, false, true}};
+    return {
+        {"relaunch", "", {"F1"}, method_kind::launch, true, false}, {"good", "", {}, method_kind::barrier, true, true},
+        {"good-none", "", {}, method_kind::barrier, false, true},   {"slow", "", {}, method_kind::barrier, true, true},
+        {"middle", "", {}, method_kind::barrier, true, true},       {"wrong", "", {}, method_kind::barrier, true, true},
+        {"wrong-none", "", {}, method_kind::barrier, false, true}};
   }
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     if (method.needs_co_residency && shape.blocks > 40) throw not_co_resident("Too many blocks.", shape.blocks, 40);
@@ -206,7 +208,7 @@ TEST(Application, UnknownWordsAreNamed) {
   request.device.id = "host";
   request.axes.words["form"] = {"registers"};
   try {
-    (void)words_or(request, "form", {"memory"}, {"memory"});
+    (void)chosen_words(request, "form", {"memory"}, {"memory"});
     FAIL();
   } catch (const usage_error& wrong) {
     EXPECT_STREQ(wrong.what(), "Axis form does not take 'registers' on host: it takes memory.");

@@ -7,8 +7,9 @@
 
 #include "experiments/feng_xiao_2010/decomposition_rows.hpp"
 #include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
-#include "experiments/shen_2013/thesis_fits.hpp"
-#include "measure/statistics.hpp"
+#include "measure/repeat_difference.hpp"
+#include "models/decomposition.hpp"
+#include "models/fits.hpp"
 #include "results/groups.hpp"
 
 namespace gpusync::tool {
@@ -84,10 +85,11 @@ TEST(FengXiao2010, PublishedLinesAreInMicrosecondsForEachCall) {
   }
 }
 
-/// A contest's result whose rounds took these microseconds.
-contest_result measured(const std::string& method, int64_t blocks, std::vector<double> rounds) {
-  contest_result result;
+/// A result whose rounds took these microseconds.
+method_result measured(const std::string& method, int64_t blocks, std::vector<double> rounds) {
+  method_result result;
   result.method.name = method;
+  result.method.ordered = !method.ends_with("-none");
   result.entry.experiment = "cost-decomposition";
   result.entry.device = "cuda:0";
   result.entry.axes = {{"blocks", blocks},
@@ -95,18 +97,21 @@ contest_result measured(const std::string& method, int64_t blocks, std::vector<d
                        {"stores", int64_t{1}},
                        {"time_of", std::string(time_of_variants)}};
   result.entry.method = method;
+  result.entry.kind = method == "no-barrier" ? method_kind::floor : method_kind::barrier;
+  result.entry.ordered = result.method.ordered;
   result.entry.metrics = {{"variant_time", {}}};
   result.entry.metrics[0].second.value = summarize(rounds).median;
   result.entry.verified = true;
-  result.samples = std::move(rounds);
+  for (double& time : rounds) time *= 1e3;  // nanoseconds
+  result.figures.samples[step_sample] = std::move(rounds);
   return result;
 }
 
 /// The five programs of a device with the paper's constants, and a clock that drifts from round to round.
-std::vector<contest_result> gtx_280(int64_t blocks) {
+std::vector<method_result> gtx_280(int64_t blocks) {
   const auto n = static_cast<double>(blocks);
   const double work = 0.3, atomic_add = 0.23 * n, unfenced = work + 0.0541 + atomic_add + 0.5564;
-  std::vector<contest_result> results;
+  std::vector<method_result> results;
   for (const auto& [method, time] :
        std::initializer_list<std::pair<const char*, double>>{{"no-barrier", work},
                                                              {"atomic-awaited", atomic_add},
@@ -128,7 +133,7 @@ sweep sweep_of(const std::vector<int64_t>& all) {
   sweep made;
   for (const int64_t blocks : all) {
     const auto results = gtx_280(blocks);
-    for (const contest_result& result : results) made.variants.push_back(result.entry);
+    for (const method_result& result : results) made.variants.push_back(result.entry);
     for (const row& entry : part_rows(results, false)) made.parts.push_back(entry);
   }
   return made;
@@ -191,10 +196,10 @@ TEST(CostDecomposition, ASumStandsBesideTimesThatMayBeUsedOnly) {
 
 TEST(CostDecomposition, StaleWordsAreNoReasonToDoubtATimeButFailuresAre) {
   auto results = gtx_280(30);
-  contest_result& unfenced = results[3];
+  method_result& unfenced = results[3];
   unfenced.entry.verified = false;
   unfenced.entry.status = row_status::failed;
-  contest_result& fenced = results[4];
+  method_result& fenced = results[4];
   fenced.entry.verified = false;
   fenced.entry.status = row_status::failed;
   fenced.entry.reason = "Wrong results.";
@@ -218,13 +223,14 @@ TEST(CostDecomposition, PartsOfProgramsThatWereNotChosenAreLeftOut) {
 }
 
 TEST(CostDecomposition, OneRoundSaysNothingOfScatterAndOnePointIsNoLine) {
-  std::vector<contest_result> results{measured("no-barrier", 4, {1}), measured("block-barriers", 4, {1.5, 1.6})};
+  std::vector<method_result> results{measured("no-barrier", 4, {1}), measured("block-barriers", 4, {1.5, 1.6})};
   const std::vector<row> parts = part_rows(results, true);
   const metric& time = find(parts, "ts-block-barriers", time_of_parts, 4).metrics[0].second;
-  EXPECT_EQ(time.value, 0.5);
+  EXPECT_NEAR(*time.value, 0.5, 1e-12);
   EXPECT_EQ(time.n, 1u);
   EXPECT_FALSE(time.stddev);
-  EXPECT_EQ(time.samples, std::vector<double>{0.5});
+  ASSERT_TRUE(time.samples);
+  EXPECT_EQ(time.samples->size(), 1u);
   const std::vector<row> fits = part_fits(parts);
   EXPECT_EQ(fits.front().status, row_status::skipped);
   EXPECT_TRUE(sum_rows({results[0].entry, results[1].entry}, parts).empty());

@@ -1,4 +1,4 @@
-#include "experiments/grid_barriers/shapes.hpp"
+#include "experiments/shapes.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -1,8 +1,15 @@
 // The thesis's own figures, and what is derived from figures, its or ours.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "experiments/published.hpp"
-#include "experiments/shen_2013/thesis_fits.hpp"
+#include "experiments/shen_2013/thesis_comparison.hpp"
+#include "models/fits.hpp"
+#include "models/line_rows.hpp"
+#include "models/opencl_places.hpp"
+#include "results/first_version.hpp"
 #include "results/groups.hpp"
 #include "results/verdict.hpp"
 #include "workloads/thesis_average/thesis_expectation.hpp"
@@ -72,6 +79,7 @@ std::vector<row> rows_of(const std::string& method, const std::vector<int64_t>& 
     entry.metrics[0].second.value = of(x);
     entry.metrics[0].second.unit = "ms";
     entry.verified = true;
+    derive_method(entry);
     rows.push_back(entry);
   }
   return rows;
@@ -83,10 +91,10 @@ TEST(Shen2013, AFitFindsTheLineOfVerifiedRowsOnly) {
   rows[2].metrics[0].second.value = 1e6;
   rows[2].verified = false;
   rows[2].status = row_status::failed;
-  const auto all = thesis_series_of(rows, "iterations", "total_time", fit_weights::relative);
+  const auto all = series_of(rows, "iterations", "total_time", fit_weights::relative);
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].points.size(), 3u);
-  const row fit = thesis_fit_row(rows[0], all[0], "iterations", "a line", "step_time", "us", 1e3, "ms");
+  const row fit = line_row(all[0], {"iterations", "a line", "step_time", "us", "ms", 1e3});
   EXPECT_NEAR(*value_of(fit, "step_time"), 500, 1e-6);
   EXPECT_NEAR(*value_of(fit, "intercept"), 2, 1e-9);
   EXPECT_NEAR(*value_of(fit, "r_squared"), 1, 1e-9);
@@ -97,8 +105,8 @@ TEST(Shen2013, AFitFindsTheLineOfVerifiedRowsOnly) {
 
 TEST(Shen2013, OnePointIsNoLineAndSaysSo) {
   const auto rows = rows_of("launch-wait", {10}, [](int64_t) { return 1.0; });
-  const auto all = thesis_series_of(rows, "iterations", "total_time", fit_weights::even);
-  const row fit = thesis_fit_row(rows[0], all.at(0), "iterations", "a line", "step_time", "us", 1e3, "ms");
+  const auto all = series_of(rows, "iterations", "total_time", fit_weights::even);
+  const row fit = line_row(all.at(0), {"iterations", "a line", "step_time", "us", "ms", 1e3});
   EXPECT_EQ(fit.status, row_status::skipped);
   EXPECT_EQ(*fit.reason, "A line needs two different numbers of iterations; one was measured.");
 }
@@ -106,8 +114,8 @@ TEST(Shen2013, OnePointIsNoLineAndSaysSo) {
 TEST(Shen2013, PublishedFitsAreWhatTheTablesGive) {
   const auto fits = [](const char* experiment, const char* axis, const char* metric) {
     std::map<std::string, line_fit> lines;
-    for (const auto& series : thesis_series_of(thesis_published(experiment), axis, metric, fit_weights::even)) {
-      lines[thesis_method_of(series.method)] = *fit_line(series.points);
+    for (const auto& series : series_of(thesis_published(experiment), axis, metric, fit_weights::even)) {
+      lines[thesis_method_of(series.like)] = *fit_line(series.points);
     }
     return lines;
   };
@@ -126,9 +134,10 @@ TEST(Shen2013, PublishedFitsAreWhatTheTablesGive) {
 }
 
 TEST(Shen2013, TheThesissBarriersOvertakeItsHostAtOnce) {
-  const auto all =
-      thesis_series_of(thesis_published("opencl-iterations"), "iterations", "total_time", fit_weights::even);
-  const auto curve = [&](const char* method) { return curve_of(*find_series(all, method)); };
+  const auto all = series_of(thesis_published("opencl-iterations"), "iterations", "total_time", fit_weights::even);
+  const auto curve = [&](const std::string& method) {
+    return curve_of(*std::ranges::find(all, method, [](const method_series& series) { return series.like.method; }));
+  };
   EXPECT_EQ(stays_below_from(curve("published-decentralized"), curve("published-launch-wait")), 10);
   EXPECT_NEAR(*stays_below_from(curve("published-centralized"), curve("published-launch-wait")), 11.67, 0.01);
 }
@@ -162,6 +171,7 @@ TEST(Shen2013, TheVerdictHasThenAndNowAndWhereABarrierBeginsToPay) {
     entry.metrics[0].second.value = time;
     entry.metrics[0].second.unit = "us";
     entry.verified = verified;
+    derive_method(entry);
     results.rows.push_back(entry);
   };
   add("opencl:0", "launch-wait", 10, true);

@@ -5,7 +5,7 @@
 #include <ctime>
 
 #include "measure/host_timer.hpp"
-#include "measure/interleaved.hpp"
+#include "measure/repeat_difference.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -21,23 +21,27 @@ int64_t raw_now() {
 /// is made up for in later steps, so that only the end can be late.
 template <class Clock>
 candidate known(int64_t step_ns, int64_t once_ns) {
-  return {[=](uint64_t steps) {
-            const basic_host_timer<Clock> timer;
-            const int64_t begin = raw_now();
-            for (uint64_t s = 1; s <= steps; ++s) {
-              while (raw_now() - begin < once_ns + static_cast<int64_t>(s) * step_ns) {
-              }
-            }
-            return timer.nanoseconds();
-          },
-          4};
+  const auto run = [=](uint64_t steps) {
+    const basic_host_timer<Clock> timer;
+    const int64_t begin = raw_now();
+    for (uint64_t s = 1; s <= steps; ++s) {
+      while (raw_now() - begin < once_ns + static_cast<int64_t>(s) * step_ns) {
+      }
+    }
+    return timer.nanoseconds();
+  };
+  repeat_options how;
+  how.target_run_ns = 4e6;
+  return by_repeat_difference({run, 4}, how);
 }
 
-interleaved_options options() {
-  interleaved_options how;
+/// The median nanoseconds per step of each.
+std::vector<double> steps_of(const std::vector<candidate>& programs) {
+  comparison_options how;
   how.stop = {9, 40, 0.002, 1, 3e9};
-  how.target_run_ns = 4e6;
-  return how;
+  std::vector<double> medians;
+  for (const compared& result : compare(programs, how)) medians.push_back(summarize(result.of(step_sample)).median);
+  return medians;
 }
 
 /// The steady clock, running 5 % fast.
@@ -57,8 +61,7 @@ constexpr double tolerance = 0.02;
 
 template <class Clock>
 double relative_error(int64_t step_ns) {
-  const auto results = measure_interleaved({known<Clock>(step_ns, 300'000)}, options());
-  return std::abs(results.at(0).samples.summary().median / static_cast<double>(step_ns) - 1);
+  return std::abs(steps_of({known<Clock>(step_ns, 300'000)}).at(0) / static_cast<double>(step_ns) - 1);
 }
 
 TEST(KnownDelay, IsMeasuredWithinTwoPercentWhateverHappensOncePerRun) {
@@ -72,9 +75,8 @@ TEST(KnownDelay, ATimerOffByFivePercentWouldFailTheTestAbove) {
 
 TEST(KnownDelay, TwoProgramsMeasuredInTurnsKeepTheirRatio) {
   using clock = std::chrono::steady_clock;
-  const auto results = measure_interleaved({known<clock>(20'000, 0), known<clock>(30'000, 100'000)}, options());
-  const double ratio = results[1].samples.summary().median / results[0].samples.summary().median;
-  EXPECT_NEAR(ratio, 1.5, 1.5 * tolerance);
+  const std::vector<double> steps = steps_of({known<clock>(20'000, 0), known<clock>(30'000, 100'000)});
+  EXPECT_NEAR(steps.at(1) / steps.at(0), 1.5, 1.5 * tolerance);
 }
 
 }  // namespace

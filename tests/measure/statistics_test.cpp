@@ -59,10 +59,9 @@ TEST(RepeatDifference, IsZhangsEquationsSevenAndEight) {
 }
 
 TEST(RepeatDifference, CancelsWhatHappensOncePerRun) {
-  repeat_samples samples({64, 1064});
-  for (const double once : {100.0, 5000.0, 123456.0}) samples.add(once + 1064 * 7.0, once + 64 * 7.0);
-  EXPECT_DOUBLE_EQ(samples.summary().median, 7);
-  EXPECT_NEAR(samples.summary().stddev, 0, 1e-9);
+  for (const double once : {100.0, 5000.0, 123456.0}) {
+    EXPECT_DOUBLE_EQ(repeat_difference(once + 1064 * 7.0, once + 64 * 7.0, {64, 1064}), 7);
+  }
 }
 
 TEST(StopRule, EndsOnSpreadOnlyAfterEnoughSamples) {
@@ -76,6 +75,12 @@ TEST(StopRule, EndsOnTheBudgetButNeverWithoutASample) {
   const stop_rule rule{5, 50, 0.01, 0, 1e9};
   EXPECT_EQ(rule.judge(summarize({}), 2e9), stop_reason::running);
   EXPECT_EQ(rule.judge(summarize({10, 20}), 2e9), stop_reason::time);
+}
+
+TEST(StopRule, ABudgetCanWaitForSamples) {
+  const stop_rule rule{5, 50, 0.01, 0, 1e9, 3};
+  EXPECT_EQ(rule.judge(summarize({10, 20}), 2e9), stop_reason::running);
+  EXPECT_EQ(rule.judge(summarize({10, 20, 30}), 2e9), stop_reason::time);
 }
 
 TEST(StopRule, EndsOnTheMostSamples) {

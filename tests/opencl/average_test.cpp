@@ -5,7 +5,7 @@
 
 #include <gpusync/core/error.hpp>
 #include <gpusync/opencl/registry.hpp>
-#include "workloads/step_program.hpp"
+#include "boundary/program.hpp"
 
 namespace gpusync::tool {
 
@@ -29,7 +29,7 @@ class opencl_average : public testing::Test {
     throw error("no method " + name);
   }
 
-  std::unique_ptr<step_workload> workload;
+  std::unique_ptr<workload> workload;
 };
 
 TEST_F(opencl_average, lists_its_methods_the_floor_first) {

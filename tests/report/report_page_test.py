@@ -285,13 +285,14 @@ class Schema(unittest.TestCase):
             return {"metrics": {"step_time": {**self.row["metrics"]["step_time"], **change}}}
         for change in ({"status": "fine"}, {"verified": "yes"}, {"verified": False}, {"axes": {"blocks": 1.5}},
                        {"status": "skipped"}, {"items": ["X1"]}, {"method": ""}, {"reason": 1},
-                       metric({"value": "0.98"}), metric({"n": -1}), metric({"stop": "tired"}), metric({"unit": None})):
+                       metric({"value": "0.98"}), metric({"n": -1}), metric({"stop": "tired"}), metric({"unit": None}),
+                       {"kind": "magic"}, {"ordered": None}, {"rival": 1}):
             document = {**self.document, "rows": [{**self.row, **change}]}
             self.assertFalse(self.validator.is_valid(document), change)
-        for key in ("experiment", "axes", "metrics", "verified", "status", "reason"):
+        for key in ("experiment", "axes", "metrics", "verified", "status", "reason", "kind", "ordered", "rival"):
             row = {name: value for name, value in self.row.items() if name != key}
             self.assertFalse(self.validator.is_valid({**self.document, "rows": [row]}), key)
-        self.assertFalse(self.validator.is_valid({**self.document, "schema": "gpusync-results/2"}))
+        self.assertFalse(self.validator.is_valid({**self.document, "schema": "gpusync-results/3"}))
 
 
 if __name__ == "__main__":

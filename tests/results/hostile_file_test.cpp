@@ -51,7 +51,7 @@ TEST(hostile_file, a_document_with_any_one_byte_changed_is_read_or_refused) {
 }
 
 TEST(hostile_file, messages_name_the_culprit_and_what_is_allowed) {
-  EXPECT_EQ(refusal(" \n"), "'r.json' is empty; expected a result document (schema \"gpusync-results/1\")");
+  EXPECT_EQ(refusal(" \n"), "'r.json' is empty; expected a result document (schema \"gpusync-results/2\")");
   EXPECT_EQ(refusal("{\"schema\":\n \"gpu"),
             "'r.json' is truncated: its JSON ends unfinished at line 2, column 6 (byte 16); expected a "
             "result document");
@@ -59,12 +59,13 @@ TEST(hostile_file, messages_name_the_culprit_and_what_is_allowed) {
             "'r.json' is not JSON: it cannot be read beyond line 1, column 1 (byte 0); expected a result document");
   EXPECT_EQ(refusal("[1]"),
             "'r.json' is not a gpusync result document: it is an array, not an object; expected "
-            "\"schema\": \"gpusync-results/1\"");
+            "\"schema\": \"gpusync-results/2\"");
   EXPECT_EQ(refusal("{}"),
             "'r.json' is not a gpusync result document: it has no key \"schema\"; expected \"schema\": "
+            "\"gpusync-results/2\"");
+  EXPECT_EQ(refusal(R"({"schema": "gpusync-results/3"})"),
+            "'r.json' has the schema \"gpusync-results/3\"; this version of gpusync reads \"gpusync-results/2\" and "
             "\"gpusync-results/1\"");
-  EXPECT_EQ(refusal(R"({"schema": "gpusync-results/2"})"),
-            "'r.json' has the schema \"gpusync-results/2\"; this version of gpusync reads \"gpusync-results/1\"");
   EXPECT_EQ(refusal(R"({"schema": "gpusync-results/1"})"), "'r.json': rows is missing; it must be an array of rows");
 }
 

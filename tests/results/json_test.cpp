@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "sample_rows.hpp"
+#include "usage_error.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -102,11 +103,12 @@ TEST(json, any_document_survives_being_written_and_read) {
 
 TEST(json, keys_are_those_of_the_design) {
   const json written = to_json(h200_document({barrier_row("cg", 0.98)}));
-  EXPECT_EQ(written.at("schema"), "gpusync-results/1");
+  EXPECT_EQ(written.at("schema"), "gpusync-results/2");
   std::vector<std::string> keys;
   for (const auto& item : written.at("rows").at(0).items()) keys.push_back(item.key());
-  EXPECT_EQ(keys, (std::vector<std::string>{"experiment", "items", "device", "axes", "method", "metrics", "verified",
-                                            "verification", "clock_mhz", "status", "reason"}));
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"experiment", "items", "device", "axes", "method", "kind", "ordered", "rival",
+                                      "metrics", "verified", "verification", "clock_mhz", "status", "reason"}));
   keys.clear();
   for (const auto& item : written.at("rows").at(0).at("metrics").at("step_time").items()) keys.push_back(item.key());
   EXPECT_EQ(keys, (std::vector<std::string>{"value", "unit", "n", "q1", "median", "q3", "stddev", "samples", "stop"}));
@@ -143,6 +145,46 @@ TEST(json, the_example_in_the_design_is_read) {
   EXPECT_EQ(results.rows[0].find_metric("step_time")->value, 0.98);
   EXPECT_EQ(results.rows[0].find_metric("other"), nullptr);
   EXPECT_FALSE(results.rows[0].clock_mhz);
+}
+
+TEST(json, the_first_versions_rows_are_told_by_their_names) {
+  const auto read = [](const std::string& experiment, const std::string& method, const std::string& device) {
+    const document results = parse_document(R"({"schema": "gpusync-results/1", "rows": [{"experiment": ")" +
+                                                experiment + R"(", "device": ")" + device + R"(", "method": ")" +
+                                                method + R"(", "kind": "floor", "status": "ok"}]})",
+                                            "test");
+    const row& entry = results.rows.at(0);
+    return std::string(entry.kind ? to_string(*entry.kind) : "null") + (entry.ordered ? "" : " unordered") +
+           (entry.rival ? " rival" : "");
+  };
+  EXPECT_EQ(read("barrier-cost", "no-barrier", "host"), "floor");
+  EXPECT_EQ(read("barrier-cost", "launch-wait", "host"), "host-wait rival");
+  EXPECT_EQ(read("barrier-cost", "relaunch", "cuda:0"), "launch rival");
+  EXPECT_EQ(read("barrier-cost", "cooperative-relaunch", "cuda:0"), "launch rival");
+  EXPECT_EQ(read("barrier-cost", "graph-pdl", "cuda:0"), "graph rival");
+  EXPECT_EQ(read("barrier-cost", "cg", "cuda:0"), "barrier rival");
+  EXPECT_EQ(read("barrier-cost", "lock-based-none", "cuda:0"), "barrier unordered");
+  EXPECT_EQ(read("message-floor", "relaxed-near", "cuda:0"), "neighbours unordered");
+  EXPECT_EQ(read("rmw-cost", "hardware", "cuda:0"), "object rival");
+  EXPECT_EQ(read("rmw-cost", "cas", "host"), "object");
+  EXPECT_EQ(read("smith-waterman", "traceback", "host"), "null");
+  EXPECT_EQ(read("smith-waterman", "published-lock-based-none", "published: Old"), "null unordered");
+}
+
+TEST(json, the_second_versions_rows_say_what_they_are) {
+  const auto read = [](const std::string& fields) {
+    return parse_document(R"({"schema": "gpusync-results/2", "rows": [{"experiment": "e", "device": "host",
+      "method": "no-barrier", "status": "ok")" +
+                              fields + "}]}",
+                          "test")
+        .rows.at(0);
+  };
+  EXPECT_EQ(read(R"(, "kind": "object", "ordered": false, "rival": true)").kind, method_kind::object);
+  EXPECT_FALSE(read(R"(, "ordered": false)").ordered);
+  EXPECT_TRUE(read(R"(, "rival": true)").rival);
+  EXPECT_EQ(read("").kind, std::nullopt) << "a missing key is null, whatever the name says";
+  EXPECT_THROW(read(R"(, "kind": "magic")"), usage_error);
+  EXPECT_THROW(read(R"(, "ordered": 1)"), usage_error);
 }
 
 TEST(json, the_sample_document_is_read_and_written_back_the_same) {

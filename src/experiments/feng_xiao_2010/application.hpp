@@ -6,17 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "experiments/whole_contest.hpp"
+#include "experiments/method_comparison.hpp"
 
 namespace gpusync::tool {
 
 /// One computation to be measured.
 struct application {
-  std::string experiment;
+  const char* experiment = nullptr;
   /// Axes that say what is computed and in which form; blocks and threads come behind them.
   std::vector<std::pair<std::string, axis_value>> axes;
   /// Opens the workload; called when its turn has come.
-  std::function<std::unique_ptr<whole_workload>()> open;
+  std::function<std::unique_ptr<workload>()> open;
   /// The work of one run in units of 10^9, and their name as a metric: "cell_updates", in "1e9/s". Where there is none,
   /// a run's time is `empty_run_time`: nothing to compare methods by.
   double work = 0;
@@ -36,10 +36,10 @@ struct application {
 /// The axes that all have: blocks, threads, method.
 std::vector<axis> application_axes();
 
-/// Those that axis `method` names, or those of `defaults` that there are, or all if it is empty. Throws usage_error
-/// naming the culprit and what there is.
+/// The methods that are measured: those that axis `method` names, or those of application::methods that there are, or
+/// all. Throws usage_error naming the culprit and what there is.
 std::vector<step_method> application_methods(const experiment_request& request, const std::vector<step_method>& all,
-                                             const std::vector<std::string>& defaults);
+                                             const std::vector<std::string>& names = {});
 
 /// Measures all shapes of one computation and adds their rows: for each shape and method `run_time`, its ratio to
 /// graph, relaunch and cg, and the improvement over a launch for each step; for each method that keeps its kernel the
@@ -61,14 +61,6 @@ struct room_needed {
 };
 /// Throws usage_error with the numbers if the device or the host has less. Nothing has been allocated by then.
 void require_memory(const room_needed& needed, const experiment_request& request);
-
-/// The words of an axis that the user named, or `defaults`. Throws usage_error naming a word that is none of `allowed`.
-std::vector<std::string> words_or(const experiment_request& request, const std::string& axis,
-                                  const std::vector<std::string>& allowed, const std::vector<std::string>& defaults);
-
-/// The method that stands for the papers' "CPU synchronization" on a device that has these: "relaunch" (a launch for
-/// each step, queued), or else "launch-wait".
-std::string launch_for_each_step(const std::vector<step_method>& all);
 
 /// Numbers of blocks from 1 to `most` for a device with so many processors, among them the paper's 1 to 30, one on
 /// every processor, and `most`; few of them for a quick look.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "experiments/choices.hpp"
 #include "experiments/feng_xiao_2010/application.hpp"
 #include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
 #include "usage_error.hpp"
@@ -13,142 +14,142 @@ namespace gpusync::tool {
 
 namespace {
 
-class bitonic_sort : public experiment {
- public:
-  std::string name() const override { return "bitonic-sort"; }
-  std::string title() const override {
-    return "bitonic sort: a launch for each step, or one kernel with a grid barrier?";
-  }
-  std::vector<std::string> items() const override { return {"F1", "F2", "F3", "F4", "F5", "F6", "F8", "F9", "F10"}; }
-  std::vector<device_kind> devices() const override {
-    return {device_kind::cuda, device_kind::opencl, device_kind::host};
-  }
-  std::vector<axis> axes() const override {
-    std::vector<axis> all{
-        {"elements", "elements to sort", 0, static_cast<int64_t>(most_elements), false,
-         fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", count_by_default(true, false),
-                     count_by_default(false, false), count_by_default(true, true), count_by_default(false, true))},
-        {"type", "of the keys: uint32, int32, float32, uint64, int64, float64", 0, 0, true, "float32"},
-        {"values", "1: every key carries a value of its own size", 0, 1, false, "0"},
-        {"input", "random, sorted, reversed, equal, few (eight different keys), special (NaN, -0.0, infinities)", 0, 0,
-         true, "random"},
-        {"form",
-         "memory: a boundary after each step of comparisons, as in 2010; registers: after each step between "
-         "blocks (CUDA)",
-         0, 0, true, "memory"}};
-    for (axis& each : application_axes()) all.push_back(std::move(each));
-    return all;
-  }
+constexpr const char* name = "bitonic-sort";
 
-  void check(const experiment_request& request) const override {
-    const auto device = open_side<bitonic_device>(request.device);
-    for (const sort_problem& problem : problems(request)) {
-      for (const sort_form form : forms(request, *device)) require_room(problem, form, *device, request);
-    }
-    const sort_input nothing = make_sort_input({});
-    for (const sort_form form : forms(request, *device)) {
-      (void)application_methods(request, device->sorting(nothing, form)->methods(), {});
-    }
+std::string word_of(sort_form form) {
+  return form == sort_form::memory ? "memory" : "registers";
+}
+
+std::vector<sort_form> forms(const experiment_request& request, const bitonic_device& device) {
+  std::vector<std::string> there;
+  for (const sort_form form : {sort_form::memory, sort_form::registers}) {
+    if (device.has(form)) there.push_back(word_of(form));
   }
-
-  void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_side<bitonic_device>(request.device);
-    const std::vector<sort_problem> all = problems(request);
-    const std::vector<sort_form> chosen = forms(request, *device);
-    const double parts = static_cast<double>(all.size() * chosen.size());
-    double finished = 0;
-    for (const sort_problem& problem : all) {
-      if (sink.interrupted()) return;
-      sink.progress(finished / parts, "sorted on the host");
-      sort_input input;
-      try {
-        input = make_sort_input(problem, sink.interrupted);
-      } catch (const run_interrupted&) {
-        return;
-      }
-      for (const sort_form form : chosen) {
-        if (sink.interrupted()) return;
-        run_application(application_of(request, problem, input, form, *device), request, sink,
-                        [&](double fraction, const std::string& doing) {
-                          sink.progress((finished + fraction) / parts,
-                                        fmt::format("{} {} elements, {}", request.device.id, problem.count, doing));
-                        });
-        finished += 1;
-      }
-    }
-    for (row& entry : feng_xiao_published(name())) sink.add(std::move(entry), true);
+  std::vector<sort_form> chosen;
+  for (const std::string& word : chosen_words(request, "form", there, {"memory"})) {
+    chosen.push_back(word == "memory" ? sort_form::memory : sort_form::registers);
   }
+  return chosen;
+}
 
- private:
-  static std::string word_of(sort_form form) { return form == sort_form::memory ? "memory" : "registers"; }
+/// What a GPU sorts in a millisecond takes host threads a second.
+constexpr int64_t count_by_default(bool gpu, bool quick) {
+  return gpu ? (quick ? 1 << 14 : 1 << 18) : (quick ? 1 << 12 : 1 << 16);
+}
 
-  static std::vector<sort_form> forms(const experiment_request& request, const bitonic_device& device) {
-    std::vector<std::string> there;
-    for (const sort_form form : {sort_form::memory, sort_form::registers}) {
-      if (device.has(form)) there.push_back(word_of(form));
-    }
-    std::vector<sort_form> chosen;
-    for (const std::string& word : words_or(request, "form", there, {"memory"})) {
-      chosen.push_back(word == "memory" ? sort_form::memory : sort_form::registers);
-    }
-    return chosen;
-  }
-
-  /// What a GPU sorts in a millisecond takes host threads a second.
-  static constexpr int64_t count_by_default(bool gpu, bool quick) {
-    return gpu ? (quick ? 1 << 14 : 1 << 18) : (quick ? 1 << 12 : 1 << 16);
-  }
-
-  static std::vector<sort_problem> problems(const experiment_request& request) {
-    std::vector<sort_problem> all;
-    const int64_t count = count_by_default(request.device.kind == device_kind::cuda, request.quick);
-    for (const int64_t elements : request.axes.numbers_or("elements", {count})) {
-      for (const std::string& type : words_or(request, "type", sort_types(), {"float32"})) {
-        for (const int64_t values : request.axes.numbers_or("values", {0})) {
-          for (const std::string& input : words_or(request, "input", sort_inputs(), {"random"})) {
-            all.push_back({static_cast<uint64_t>(elements), type, values != 0, input});
-          }
+std::vector<sort_problem> problems(const experiment_request& request) {
+  std::vector<sort_problem> all;
+  const int64_t count = count_by_default(request.device.kind == device_kind::cuda, request.quick);
+  for (const int64_t elements : request.axes.numbers_or("elements", {count})) {
+    for (const std::string& type : chosen_words(request, "type", sort_types(), {"float32"})) {
+      for (const int64_t values : request.axes.numbers_or("values", {0})) {
+        for (const std::string& input : chosen_words(request, "input", sort_inputs(), {"random"})) {
+          all.push_back({static_cast<uint64_t>(elements), type, values != 0, input});
         }
       }
     }
-    return all;
   }
+  return all;
+}
 
-  static void require_room(const sort_problem& problem, sort_form form, const bitonic_device& device,
-                           const experiment_request& request) {
-    const uint32_t element = element_bytes_of(problem);
-    const memory_need need = device.need_of(problem.count, element, form);
-    room_needed needed;
-    needed.what = fmt::format("Sorting {} elements of {} bytes", problem.count, element);
-    needed.less = "use fewer elements";
-    needed.device = need.all;
-    needed.device_has = device.memory();
-    needed.buffer = need.largest_buffer;
-    needed.buffer_has = device.largest_buffer();
-    needed.host = host_bytes_of_sort(problem.count, element);
-    require_memory(needed, request);
+void require_room(const sort_problem& problem, sort_form form, const bitonic_device& device,
+                  const experiment_request& request) {
+  const uint32_t element = element_bytes_of(problem);
+  const memory_need need = device.need_of(problem.count, element, form);
+  room_needed needed;
+  needed.what = fmt::format("Sorting {} elements of {} bytes", problem.count, element);
+  needed.less = "use fewer elements";
+  needed.device = need.all;
+  needed.device_has = device.memory();
+  needed.buffer = need.largest_buffer;
+  needed.buffer_has = device.largest_buffer();
+  needed.host = host_bytes_of_sort(problem.count, element);
+  require_memory(needed, request);
+}
+
+application application_of(const experiment_request& request, const sort_problem& problem, const sort_input& input,
+                           sort_form form, bitonic_device& device) {
+  application what;
+  what.experiment = name;
+  what.axes = {{"elements", static_cast<int64_t>(problem.count)},
+               {"type", problem.type},
+               {"values", int64_t{problem.values ? 1 : 0}},
+               {"input", problem.input},
+               {"form", word_of(form)}};
+  what.open = [&device, &input, form] { return device.sorting(input, form); };
+  what.work = problem.count < 2 ? 0 : static_cast<double>(problem.count) * 1e-9;
+  what.rate = "elements_sorted";
+  what.threads = {threads_by_default(request.device.kind)};
+  what.clock_mhz = [&device] { return device.clock_mhz(); };
+  what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F8", "F9"}); };
+  return what;
+}
+
+void check(const experiment_request& request) {
+  const auto device = open_side<bitonic_device>(request.device);
+  for (const sort_problem& problem : problems(request)) {
+    for (const sort_form form : forms(request, *device)) require_room(problem, form, *device, request);
   }
-
-  application application_of(const experiment_request& request, const sort_problem& problem, const sort_input& input,
-                             sort_form form, bitonic_device& device) const {
-    application what;
-    what.experiment = name();
-    what.axes = {{"elements", static_cast<int64_t>(problem.count)},
-                 {"type", problem.type},
-                 {"values", int64_t{problem.values ? 1 : 0}},
-                 {"input", problem.input},
-                 {"form", word_of(form)}};
-    what.open = [&device, &input, form] { return device.sorting(input, form); };
-    what.work = problem.count < 2 ? 0 : static_cast<double>(problem.count) * 1e-9;
-    what.rate = "elements_sorted";
-    what.threads = {threads_by_default(request.device.kind)};
-    what.clock_mhz = [&device] { return device.clock_mhz(); };
-    what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F8", "F9"}); };
-    return what;
+  const sort_input nothing = make_sort_input({});
+  for (const sort_form form : forms(request, *device)) {
+    (void)application_methods(request, device->sorting(nothing, form)->methods());
   }
-};
+}
 
-const register_experiment registered(std::make_unique<bitonic_sort>());
+void run(const experiment_request& request, const experiment_sink& sink) {
+  const auto device = open_side<bitonic_device>(request.device);
+  const std::vector<sort_problem> all = problems(request);
+  const std::vector<sort_form> chosen = forms(request, *device);
+  const double parts = static_cast<double>(all.size() * chosen.size());
+  double finished = 0;
+  for (const sort_problem& problem : all) {
+    if (sink.interrupted()) return;
+    sink.progress(finished / parts, "sorted on the host");
+    sort_input input;
+    try {
+      input = make_sort_input(problem, sink.interrupted);
+    } catch (const run_interrupted&) {
+      return;
+    }
+    for (const sort_form form : chosen) {
+      if (sink.interrupted()) return;
+      run_application(application_of(request, problem, input, form, *device), request, sink,
+                      [&](double fraction, const std::string& doing) {
+                        sink.progress((finished + fraction) / parts,
+                                      fmt::format("{} {} elements, {}", request.device.id, problem.count, doing));
+                      });
+      finished += 1;
+    }
+  }
+  for (row& entry : feng_xiao_published(name)) sink.add(std::move(entry), true);
+}
+
+std::vector<axis> axes() {
+  std::vector<axis> all{
+      {"elements", "elements to sort", 0, static_cast<int64_t>(most_elements), false,
+       fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", count_by_default(true, false),
+                   count_by_default(false, false), count_by_default(true, true), count_by_default(false, true))},
+      {"type", "of the keys: uint32, int32, float32, uint64, int64, float64", 0, 0, true, "float32"},
+      {"values", "1: every key carries a value of its own size", 0, 1, false, "0"},
+      {"input", "random, sorted, reversed, equal, few (eight different keys), special (NaN, -0.0, infinities)", 0, 0,
+       true, "random"},
+      {"form",
+       "memory: a boundary after each step of comparisons, as in 2010; registers: after each step between "
+       "blocks (CUDA)",
+       0, 0, true, "memory"}};
+  for (axis& each : application_axes()) all.push_back(std::move(each));
+  return all;
+}
+
+const register_experiment registered({
+    name,
+    "bitonic sort: a launch for each step, or one kernel with a grid barrier?",
+    {"F1", "F2", "F3", "F4", "F5", "F6", "F8", "F9", "F10"},
+    {device_kind::cuda, device_kind::opencl, device_kind::host},
+    axes(),
+    run,
+    check,
+});
 
 }  // namespace
 

@@ -9,9 +9,9 @@
 #include <map>
 #include <set>
 
+#include "experiments/choices.hpp"
 #include "experiments/feng_xiao_2010/application.hpp"
 #include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
-#include "experiments/grid_barriers/part_rows.hpp"
 #include "measure/host_timer.hpp"
 #include "usage_error.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
@@ -46,329 +46,328 @@ struct sequences {
   }
 };
 
-class smith_waterman : public experiment {
- public:
-  std::string name() const override { return "smith-waterman"; }
-  std::string title() const override {
-    return "Smith-Waterman alignment: a launch for each anti-diagonal, or one kernel with a grid barrier?";
+constexpr const char* name = "smith-waterman";
+
+constexpr size_t longest_name = 200;
+
+std::string word_of(alignment_form form) {
+  return form == alignment_form::memory ? "memory" : "registers";
+}
+
+/// Throws usage_error if paths[first] is no file but, joined by commas with those behind it, the name of one.
+void refuse_commas(const std::vector<std::string>& paths, size_t first) {
+  std::error_code ignored;
+  if (std::filesystem::exists(paths[first], ignored)) return;
+  std::string joined = paths[first];
+  for (size_t next = first + 1; next < paths.size(); ++next) {
+    joined += "," + paths[next];
+    if (!std::filesystem::exists(joined, ignored)) continue;
+    throw usage_error(fmt::format(
+        "The name '{}' has a comma, which separates files on the command line: give a link to it without one.",
+        joined));
   }
-  std::vector<std::string> items() const override { return {"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F9", "F10"}; }
-  std::vector<device_kind> devices() const override {
-    return {device_kind::cuda, device_kind::opencl, device_kind::host};
-  }
-  std::vector<axis> axes() const override {
-    const alignment_scoring usual;
-    const auto score = [](int32_t value) { return fmt::format("{}", value); };
-    const std::string generated = "none: sequences are generated";
-    std::vector<axis> all{
-        {"query", "FASTA files, plain or gzip; every sequence is aligned with every one of reference", 0, 0, true,
-         generated},
-        {"reference", "FASTA files, plain or gzip", 0, 0, true, generated},
-        {"length", "letters of generated sequences, where no files are given", 0, 1 << 24, false,
-         fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", length_by_default(true, false),
-                     length_by_default(false, false), length_by_default(true, true), length_by_default(false, true))},
-        {"match", "score of a pair of equal letters", 1, 1 << 20, false, score(usual.match)},
-        {"mismatch", "score of a pair of other letters", -(1 << 20), 0, false, score(usual.mismatch)},
-        {"gap-open", "a gap of k letters costs gap-open + k x gap-extend", 0, 1 << 20, false, score(usual.gap_open)},
-        {"gap-extend", "see gap-open", 0, 1 << 20, false, score(usual.gap_extend)},
-        {"traceback", "1: also the alignment itself, found on the host in memory linear in the lengths", 0, 1, false,
-         "0"},
-        {"form",
-         "memory: a diagonal's cells are dealt out to threads anew, as in 2010; registers: each thread keeps "
-         "rows of its own (CUDA)",
-         0, 0, true, "memory; with files, registers where there is room"}};
-    for (axis& each : application_axes()) {
-      if (each.name == "blocks") each.default_text += "; with files one for each processor, one in all on OpenCL";
-      if (each.name == "method") each.default_text += "; with files a few";
-      all.push_back(std::move(each));
+}
+
+/// The sequences of the files that an axis names. A file is read once, for it may be a pipe.
+std::vector<sequence> read_all(const experiment_request& request, const std::string& axis) {
+  static std::map<std::string, std::vector<sequence>> known;
+  struct sysinfo memory {};
+  (void)sysinfo(&memory);
+  const uint64_t limit = uint64_t{memory.totalram} * memory.mem_unit / 4;  // what is computed of it needs room too
+  std::vector<sequence> all;
+  std::set<std::string> names;
+  const std::vector<std::string>& paths = request.axes.words.at(axis);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const std::string& path = paths[i];
+    refuse_commas(paths, i);
+    auto found = known.find(path);
+    if (found == known.end()) found = known.emplace(path, read_fasta(path, limit)).first;
+    size_t number = 0;
+    for (sequence one : found->second) {
+      number += 1;
+      if (one.name.size() > longest_name) one.name.resize(longest_name);
+      // Rows go by the names.
+      if (one.name.empty() || names.count(one.name) != 0) one.name = fmt::format("{}:{}#{}", path, one.name, number);
+      names.insert(one.name);
+      all.push_back(std::move(one));
     }
+  }
+  return all;
+}
+
+constexpr int64_t length_by_default(bool gpu, bool quick) {
+  return gpu ? (quick ? 1024 : 4096) : (quick ? 256 : 1024);
+}
+
+sequences sequences_of(const experiment_request& request) {
+  const bool query = request.axes.words.count("query") != 0, reference = request.axes.words.count("reference") != 0;
+  if (query != reference) {
+    throw usage_error(fmt::format("Sequences are aligned in pairs: axis {} is missing beside {}.",
+                                  query ? "reference" : "query", query ? "query" : "reference"));
+  }
+  sequences all;
+  if (query) {
+    if (request.axes.numbers.count("length") != 0) {
+      throw usage_error("Axis length is for generated sequences: leave it out, or query and reference.");
+    }
+    all.from_files = true;
+    all.queries = read_all(request, "query");
+    all.references = read_all(request, "reference");
     return all;
   }
-
-  void check(const experiment_request& request) const override {
-    const auto device = open_side<smith_waterman_device>(request.device);
-    for (const int64_t letters : request.axes.numbers_or("length", {})) {  // before they are made
-      const auto count = static_cast<uint64_t>(letters);
-      require_memory_for(fmt::format("two generated sequences of {} letters", letters), count, count, *device, request);
-    }
-    const sequences all = sequences_of(request);
-    const alignment_problem nothing;
-    for (const pair_of_sequences& pair : all.pairs()) {
-      require_room(pair, *device, request);
-      for (const alignment_form form : forms(request, *device, pair.query->bases.size())) {
-        (void)application_methods(request, device->aligning(nothing, form)->methods(), {});
-      }
-    }
+  const bool gpu = request.device.kind == device_kind::cuda;
+  for (const int64_t letters : request.axes.numbers_or("length", {length_by_default(gpu, request.quick)})) {
+    auto [one, other] = generated_pair(static_cast<uint32_t>(letters));
+    all.queries.push_back(std::move(one));
+    all.references.push_back(std::move(other));
   }
+  return all;
+}
 
-  void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_side<smith_waterman_device>(request.device);
-    const sequences all = sequences_of(request);
-    const std::vector<pair_of_sequences> pairs = all.pairs();
-    const std::vector<alignment_scoring> scorings = scorings_of(request);
-    const double parts = static_cast<double>(pairs.size() * scorings.size());
-    double finished = 0;
-    for (const pair_of_sequences& pair : pairs) {
-      for (const alignment_scoring& scoring : scorings) {
-        const auto progress = [&](double fraction, const std::string& doing) {
-          sink.progress((finished + fraction) / parts, fmt::format("{} {} with {}, {}", request.device.id,
-                                                                   pair.query->name, pair.reference->name, doing));
-        };
-        align(pair, scoring, all.from_files, *device, request, sink, progress);
-        if (sink.interrupted()) return;
-        finished += 1;
-      }
-    }
-    if (!all.from_files) {
-      for (row& entry : feng_xiao_published(name())) sink.add(std::move(entry), true);
-    }
-  }
-
- private:
-  static constexpr size_t longest_name = 200;
-
-  static std::string word_of(alignment_form form) { return form == alignment_form::memory ? "memory" : "registers"; }
-
-  /// The sequences of the files that an axis names. A file is read once, for it may be a pipe.
-  static std::vector<sequence> read_all(const experiment_request& request, const std::string& axis) {
-    static std::map<std::string, std::vector<sequence>> known;
-    struct sysinfo memory {};
-    (void)sysinfo(&memory);
-    const uint64_t limit = uint64_t{memory.totalram} * memory.mem_unit / 4;  // what is computed of it needs room too
-    std::vector<sequence> all;
-    std::set<std::string> names;
-    const std::vector<std::string>& paths = request.axes.words.at(axis);
-    for (size_t i = 0; i < paths.size(); ++i) {
-      const std::string& path = paths[i];
-      refuse_commas(paths, i);
-      auto found = known.find(path);
-      if (found == known.end()) found = known.emplace(path, read_fasta(path, limit)).first;
-      size_t number = 0;
-      for (sequence one : found->second) {
-        number += 1;
-        if (one.name.size() > longest_name) one.name.resize(longest_name);
-        // Rows go by the names.
-        if (one.name.empty() || names.count(one.name) != 0) one.name = fmt::format("{}:{}#{}", path, one.name, number);
-        names.insert(one.name);
-        all.push_back(std::move(one));
-      }
-    }
-    return all;
-  }
-
-  /// Throws usage_error if paths[first] is no file but, joined by commas with those behind it, the name of one.
-  static void refuse_commas(const std::vector<std::string>& paths, size_t first) {
-    std::error_code ignored;
-    if (std::filesystem::exists(paths[first], ignored)) return;
-    std::string joined = paths[first];
-    for (size_t next = first + 1; next < paths.size(); ++next) {
-      joined += "," + paths[next];
-      if (!std::filesystem::exists(joined, ignored)) continue;
-      throw usage_error(fmt::format(
-          "The name '{}' has a comma, which separates files on the command line: give a link to it without one.",
-          joined));
-    }
-  }
-
-  static constexpr int64_t length_by_default(bool gpu, bool quick) {
-    return gpu ? (quick ? 1024 : 4096) : (quick ? 256 : 1024);
-  }
-
-  static sequences sequences_of(const experiment_request& request) {
-    const bool query = request.axes.words.count("query") != 0, reference = request.axes.words.count("reference") != 0;
-    if (query != reference) {
-      throw usage_error(fmt::format("Sequences are aligned in pairs: axis {} is missing beside {}.",
-                                    query ? "reference" : "query", query ? "query" : "reference"));
-    }
-    sequences all;
-    if (query) {
-      if (request.axes.numbers.count("length") != 0) {
-        throw usage_error("Axis length is for generated sequences: leave it out, or query and reference.");
-      }
-      all.from_files = true;
-      all.queries = read_all(request, "query");
-      all.references = read_all(request, "reference");
-      return all;
-    }
-    const bool gpu = request.device.kind == device_kind::cuda;
-    for (const int64_t letters : request.axes.numbers_or("length", {length_by_default(gpu, request.quick)})) {
-      auto [one, other] = generated_pair(static_cast<uint32_t>(letters));
-      all.queries.push_back(std::move(one));
-      all.references.push_back(std::move(other));
-    }
-    return all;
-  }
-
-  static std::vector<alignment_scoring> scorings_of(const experiment_request& request) {
-    const alignment_scoring usual;
-    std::vector<alignment_scoring> all;
-    for (const int64_t match : request.axes.numbers_or("match", {usual.match})) {
-      for (const int64_t mismatch : request.axes.numbers_or("mismatch", {usual.mismatch})) {
-        for (const int64_t open : request.axes.numbers_or("gap-open", {usual.gap_open})) {
-          for (const int64_t extend : request.axes.numbers_or("gap-extend", {usual.gap_extend})) {
-            all.push_back({static_cast<int32_t>(match), static_cast<int32_t>(mismatch), static_cast<int32_t>(open),
-                           static_cast<int32_t>(extend)});
-          }
+std::vector<alignment_scoring> scorings_of(const experiment_request& request) {
+  const alignment_scoring usual;
+  std::vector<alignment_scoring> all;
+  for (const int64_t match : request.axes.numbers_or("match", {usual.match})) {
+    for (const int64_t mismatch : request.axes.numbers_or("mismatch", {usual.mismatch})) {
+      for (const int64_t open : request.axes.numbers_or("gap-open", {usual.gap_open})) {
+        for (const int64_t extend : request.axes.numbers_or("gap-extend", {usual.gap_extend})) {
+          all.push_back({static_cast<int32_t>(match), static_cast<int32_t>(mismatch), static_cast<int32_t>(open),
+                         static_cast<int32_t>(extend)});
         }
       }
     }
-    return all;
   }
+  return all;
+}
 
-  static void require_memory_for(const std::string& which, uint64_t rows, uint64_t columns,
-                                 const smith_waterman_device& device, const experiment_request& request) {
-    room_needed needed;
-    needed.what = "Aligning " + which;
-    needed.less = "use shorter sequences";
-    needed.device = bytes_of_alignment(rows, columns);
-    needed.device_has = device.memory();
-    needed.buffer = largest_buffer_of_alignment(rows, columns);
-    needed.buffer_has = device.largest_buffer();
-    needed.host = host_bytes_of_alignment(rows, columns);
-    require_memory(needed, request);
+void require_memory_for(const std::string& which, uint64_t rows, uint64_t columns, const smith_waterman_device& device,
+                        const experiment_request& request) {
+  room_needed needed;
+  needed.what = "Aligning " + which;
+  needed.less = "use shorter sequences";
+  needed.device = bytes_of_alignment(rows, columns);
+  needed.device_has = device.memory();
+  needed.buffer = largest_buffer_of_alignment(rows, columns);
+  needed.buffer_has = device.largest_buffer();
+  needed.host = host_bytes_of_alignment(rows, columns);
+  require_memory(needed, request);
+}
+
+/// Throws usage_error if a pair does not fit into the device's or the host's memory, or its scores into 32 bits.
+void require_room(const pair_of_sequences& pair, const smith_waterman_device& device,
+                  const experiment_request& request) {
+  const uint64_t rows = pair.query->bases.size(), columns = pair.reference->bases.size();
+  constexpr uint64_t longest = uint64_t{1} << 31;
+  if (rows >= longest || columns >= longest) {
+    throw usage_error(fmt::format("{} and {} have {} and {} letters; sequences can have up to {}.", pair.query->name,
+                                  pair.reference->name, rows, columns, longest - 1));
   }
-
-  /// Throws usage_error if a pair does not fit into the device's or the host's memory, or its scores into 32 bits.
-  static void require_room(const pair_of_sequences& pair, const smith_waterman_device& device,
-                           const experiment_request& request) {
-    const uint64_t rows = pair.query->bases.size(), columns = pair.reference->bases.size();
-    constexpr uint64_t longest = uint64_t{1} << 31;
-    if (rows >= longest || columns >= longest) {
-      throw usage_error(fmt::format("{} and {} have {} and {} letters; sequences can have up to {}.", pair.query->name,
-                                    pair.reference->name, rows, columns, longest - 1));
-    }
-    require_memory_for(fmt::format("{} with {}", pair.query->name, pair.reference->name), rows, columns, device,
-                       request);
-    for (const alignment_scoring& scoring : scorings_of(request)) {
-      try {
-        require_scoring(scoring, rows, columns);
-      } catch (const invalid_argument& refusal) {
-        throw usage_error(refusal.what());
-      }
-    }
-  }
-
-  /// Those that the user named; else memory, or for files the faster one that has room for `rows` rows.
-  static std::vector<alignment_form> forms(const experiment_request& request, const smith_waterman_device& device,
-                                           uint64_t rows) {
-    std::vector<std::string> there;
-    for (const alignment_form form : {alignment_form::memory, alignment_form::registers}) {
-      if (device.has(form)) there.push_back(word_of(form));
-    }
-    bool fast = request.axes.words.count("query") != 0 && device.has(alignment_form::registers);
-    // Four rows a thread, and a few of the methods.
-    for (const int64_t threads : request.axes.numbers_or("threads", {256})) {
-      for (const int64_t blocks : request.axes.numbers_or("blocks", {request.device.compute_units})) {
-        fast = fast && threads % 32 == 0 && rows <= 4 * static_cast<uint64_t>(threads * blocks);
-      }
-    }
-    if (fast && request.axes.words.count("method") != 0) {
-      const auto there_too = device.methods_in_registers();
-      for (const std::string& name : request.axes.words.at("method")) {
-        fast = fast && std::find(there_too.begin(), there_too.end(), name) != there_too.end();
-      }
-    }
-    std::vector<alignment_form> chosen;
-    for (const std::string& word : words_or(request, "form", there, {fast ? "registers" : "memory"})) {
-      chosen.push_back(word == "memory" ? alignment_form::memory : alignment_form::registers);
-    }
-    return chosen;
-  }
-
-  void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool from_files,
-             smith_waterman_device& device, const experiment_request& request, const experiment_sink& sink,
-             const std::function<void(double, const std::string&)>& progress) const {
-    progress(0, "aligned on the host");
-    alignment_problem problem{pair.query->bases, pair.reference->bases, scoring, {}};
-    const auto expected = align_rows(problem.query, problem.reference, scoring, sink.interrupted);
-    if (!expected) return;  // interrupted
-    problem.expected = *expected;
-    std::vector<std::pair<std::string, axis_value>> axes{{"query", pair.query->name},
-                                                         {"reference", pair.reference->name}};
-    const std::pair<const char*, int32_t> scores[] = {{"match", scoring.match},
-                                                      {"mismatch", scoring.mismatch},
-                                                      {"gap-open", scoring.gap_open},
-                                                      {"gap-extend", scoring.gap_extend}};
-    for (const auto& [axis, value] : scores) {
-      if (from_files || request.axes.numbers.count(axis) != 0) axes.emplace_back(axis, int64_t{value});
-    }
-    for (const alignment_form form : forms(request, device, problem.query.size())) {
-      application what;
-      what.experiment = name();
-      what.axes = axes;
-      what.axes.emplace_back("form", word_of(form));
-      what.open = [&] { return device.aligning(problem, form); };
-      what.work = static_cast<double>(problem.query.size()) * static_cast<double>(problem.reference.size()) * 1e-9;
-      what.rate = "cell_updates";
-      what.clock_mhz = [&device] { return device.clock_mhz(); };
-      what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F7", "F9"}); };
-      what.threads = {threads_by_default(request.device.kind)};
-      if (from_files) choose_for_files(request, what);
-      run_application(what, request, sink, progress);
-      if (sink.interrupted()) return;
-    }
-    const std::vector<int64_t> traced = request.axes.numbers_or("traceback", {0});
-    if (std::find(traced.begin(), traced.end(), 1) == traced.end()) return;
-    progress(1, "traced back on the host");
+  require_memory_for(fmt::format("{} with {}", pair.query->name, pair.reference->name), rows, columns, device, request);
+  for (const alignment_scoring& scoring : scorings_of(request)) {
     try {
-      trace(problem, axes, sink);
-    } catch (const run_interrupted&) {  // there is no row of it
+      require_scoring(scoring, rows, columns);
+    } catch (const invalid_argument& refusal) {
+      throw usage_error(refusal.what());
     }
   }
+}
 
-  /// Whoever brings sequences wants alignments of them, and not a sweep.
-  static void choose_for_files(const experiment_request& request, application& what) {
-    const int64_t units = std::max(1, request.device.compute_units);
-    if (request.device.kind == device_kind::cuda) {
-      what.blocks = {units};
-      what.methods = {"relaunch", "graph", "cg", "placed-counters-acquire-release"};
-    } else {
-      // One work-group on OpenCL: on a CPU that does other work, two wait long for each other.
-      what.blocks = {request.device.kind == device_kind::host ? units : 1};
-      what.methods = {"lock-based-acquire-release"};
+/// Those that the user named; else memory, or for files the faster one that has room for `rows` rows.
+std::vector<alignment_form> forms(const experiment_request& request, const smith_waterman_device& device,
+                                  uint64_t rows) {
+  std::vector<std::string> there;
+  for (const alignment_form form : {alignment_form::memory, alignment_form::registers}) {
+    if (device.has(form)) there.push_back(word_of(form));
+  }
+  bool fast = request.axes.words.count("query") != 0 && device.has(alignment_form::registers);
+  // Four rows a thread, and a few of the methods.
+  for (const int64_t threads : request.axes.numbers_or("threads", {256})) {
+    for (const int64_t blocks : request.axes.numbers_or("blocks", {request.device.compute_units})) {
+      fast = fast && threads % 32 == 0 && rows <= 4 * static_cast<uint64_t>(threads * blocks);
     }
   }
-
-  /// The alignment itself, as a row of its own.
-  void trace(const alignment_problem& problem, const std::vector<std::pair<std::string, axis_value>>& axes,
-             const experiment_sink& sink) const {
-    row entry;
-    entry.experiment = name();
-    entry.items = {"F7"};
-    entry.device = "host";
-    entry.axes = axes;
-    entry.method = "traceback";
-    const host_timer timer;
-    const alignment_end end = end_of(problem.expected);
-    const alignment found = trace_back(problem.query, problem.reference, problem.scoring, end, 0, sink.interrupted);
-    entry.metrics = {{"total_time", plain_metric(timer.nanoseconds() * 1e-6, "ms", 1)}};
-    const auto add = [&](const char* metric_name, int64_t value, bool there) {
-      metric figure = plain_metric(static_cast<double>(value), "1", there ? 1 : 0);
-      if (!there) figure.value = std::nullopt;
-      entry.metrics.emplace_back(metric_name, figure);
-    };
-    add("score", end.score, true);
-    for (const auto& [metric_name, value] :
-         {std::pair{"query_begin", found.query_begin}, std::pair{"query_end", found.query_end},
-          std::pair{"reference_begin", found.reference_begin}, std::pair{"reference_end", found.reference_end}}) {
-      add(metric_name, value, end.score != 0);
+  if (fast && request.axes.words.count("method") != 0) {
+    const auto there_too = device.methods_in_registers();
+    for (const std::string& method : request.axes.words.at("method")) {
+      fast = fast && std::ranges::find(there_too, method) != there_too.end();
     }
-    add("matches", static_cast<int64_t>(found.matches), true);
-    add("mismatches", static_cast<int64_t>(found.mismatches), true);
-    add("gaps", static_cast<int64_t>(found.gaps), true);
-    add("gap_letters", static_cast<int64_t>(found.gap_letters), true);
-    const int64_t score = score_of(found, problem.query, problem.reference, problem.scoring);
-    entry.verified = score == end.score;
-    entry.verification = fmt::format("the alignment scores {}: {}", score, found.cigar);
-    if (!*entry.verified) {
-      entry.status = row_status::failed;
-      entry.reason = fmt::format("The alignment scores {} and not {}.", score, end.score);
-    }
-    sink.add(std::move(entry), true);
   }
-};
+  std::vector<alignment_form> chosen;
+  for (const std::string& word : chosen_words(request, "form", there, {fast ? "registers" : "memory"})) {
+    chosen.push_back(word == "memory" ? alignment_form::memory : alignment_form::registers);
+  }
+  return chosen;
+}
 
-const register_experiment registered(std::make_unique<smith_waterman>());
+/// Whoever brings sequences wants alignments of them, and not a sweep.
+void choose_for_files(const experiment_request& request, application& what) {
+  const int64_t units = std::max(1, request.device.compute_units);
+  if (request.device.kind == device_kind::cuda) {
+    what.blocks = {units};
+    what.methods = {"relaunch", "graph", "cg", "placed-counters-acquire-release"};
+  } else {
+    // One work-group on OpenCL: on a CPU that does other work, two wait long for each other.
+    what.blocks = {request.device.kind == device_kind::host ? units : 1};
+    what.methods = {"lock-based-acquire-release"};
+  }
+}
+
+/// The alignment itself, as a row of its own.
+void trace(const alignment_problem& problem, const std::vector<std::pair<std::string, axis_value>>& axes,
+           const experiment_sink& sink) {
+  row entry;  // of no way to wait
+  entry.experiment = name;
+  entry.items = {"F7"};
+  entry.device = "host";
+  entry.axes = axes;
+  entry.method = "traceback";
+  const host_timer timer;
+  const alignment_end end = end_of(problem.expected);
+  const alignment found = trace_back(problem.query, problem.reference, problem.scoring, end, 0, sink.interrupted);
+  entry.metrics = {{"total_time", plain_metric(timer.nanoseconds() * 1e-6, "ms", 1)}};
+  const auto add = [&](const char* metric_name, int64_t value, bool there) {
+    metric figure = plain_metric(static_cast<double>(value), "1", there ? 1 : 0);
+    if (!there) figure.value = std::nullopt;
+    entry.metrics.emplace_back(metric_name, figure);
+  };
+  add("score", end.score, true);
+  for (const auto& [metric_name, value] :
+       {std::pair{"query_begin", found.query_begin}, std::pair{"query_end", found.query_end},
+        std::pair{"reference_begin", found.reference_begin}, std::pair{"reference_end", found.reference_end}}) {
+    add(metric_name, value, end.score != 0);
+  }
+  add("matches", static_cast<int64_t>(found.matches), true);
+  add("mismatches", static_cast<int64_t>(found.mismatches), true);
+  add("gaps", static_cast<int64_t>(found.gaps), true);
+  add("gap_letters", static_cast<int64_t>(found.gap_letters), true);
+  const int64_t score = score_of(found, problem.query, problem.reference, problem.scoring);
+  entry.verified = score == end.score;
+  entry.verification = fmt::format("the alignment scores {}: {}", score, found.cigar);
+  if (!*entry.verified) {
+    entry.status = row_status::failed;
+    entry.reason = fmt::format("The alignment scores {} and not {}.", score, end.score);
+  }
+  sink.add(std::move(entry), true);
+}
+
+void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool from_files,
+           smith_waterman_device& device, const experiment_request& request, const experiment_sink& sink,
+           const std::function<void(double, const std::string&)>& progress) {
+  progress(0, "aligned on the host");
+  alignment_problem problem{pair.query->bases, pair.reference->bases, scoring, {}};
+  const auto expected = align_rows(problem.query, problem.reference, scoring, sink.interrupted);
+  if (!expected) return;  // interrupted
+  problem.expected = *expected;
+  std::vector<std::pair<std::string, axis_value>> axes{{"query", pair.query->name},
+                                                       {"reference", pair.reference->name}};
+  const std::pair<const char*, int32_t> scores[] = {{"match", scoring.match},
+                                                    {"mismatch", scoring.mismatch},
+                                                    {"gap-open", scoring.gap_open},
+                                                    {"gap-extend", scoring.gap_extend}};
+  for (const auto& [axis, value] : scores) {
+    if (from_files || request.axes.numbers.count(axis) != 0) axes.emplace_back(axis, int64_t{value});
+  }
+  for (const alignment_form form : forms(request, device, problem.query.size())) {
+    application what;
+    what.experiment = name;
+    what.axes = axes;
+    what.axes.emplace_back("form", word_of(form));
+    what.open = [&] { return device.aligning(problem, form); };
+    what.work = static_cast<double>(problem.query.size()) * static_cast<double>(problem.reference.size()) * 1e-9;
+    what.rate = "cell_updates";
+    what.clock_mhz = [&device] { return device.clock_mhz(); };
+    what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F7", "F9"}); };
+    what.threads = {threads_by_default(request.device.kind)};
+    if (from_files) choose_for_files(request, what);
+    run_application(what, request, sink, progress);
+    if (sink.interrupted()) return;
+  }
+  const std::vector<int64_t> traced = request.axes.numbers_or("traceback", {0});
+  if (std::find(traced.begin(), traced.end(), 1) == traced.end()) return;
+  progress(1, "traced back on the host");
+  try {
+    trace(problem, axes, sink);
+  } catch (const run_interrupted&) {  // there is no row of it
+  }
+}
+
+void check(const experiment_request& request) {
+  const auto device = open_side<smith_waterman_device>(request.device);
+  for (const int64_t letters : request.axes.numbers_or("length", {})) {  // before they are made
+    const auto count = static_cast<uint64_t>(letters);
+    require_memory_for(fmt::format("two generated sequences of {} letters", letters), count, count, *device, request);
+  }
+  const sequences all = sequences_of(request);
+  const alignment_problem nothing;
+  for (const pair_of_sequences& pair : all.pairs()) {
+    require_room(pair, *device, request);
+    for (const alignment_form form : forms(request, *device, pair.query->bases.size())) {
+      (void)application_methods(request, device->aligning(nothing, form)->methods());
+    }
+  }
+}
+
+void run(const experiment_request& request, const experiment_sink& sink) {
+  const auto device = open_side<smith_waterman_device>(request.device);
+  const sequences all = sequences_of(request);
+  const std::vector<pair_of_sequences> pairs = all.pairs();
+  const std::vector<alignment_scoring> scorings = scorings_of(request);
+  const double parts = static_cast<double>(pairs.size() * scorings.size());
+  double finished = 0;
+  for (const pair_of_sequences& pair : pairs) {
+    for (const alignment_scoring& scoring : scorings) {
+      const auto progress = [&](double fraction, const std::string& doing) {
+        sink.progress((finished + fraction) / parts, fmt::format("{} {} with {}, {}", request.device.id,
+                                                                 pair.query->name, pair.reference->name, doing));
+      };
+      align(pair, scoring, all.from_files, *device, request, sink, progress);
+      if (sink.interrupted()) return;
+      finished += 1;
+    }
+  }
+  if (!all.from_files) {
+    for (row& entry : feng_xiao_published(name)) sink.add(std::move(entry), true);
+  }
+}
+
+std::vector<axis> axes() {
+  const alignment_scoring usual;
+  const auto score = [](int32_t value) { return fmt::format("{}", value); };
+  const std::string generated = "none: sequences are generated";
+  std::vector<axis> all{
+      {"query", "FASTA files, plain or gzip; every sequence is aligned with every one of reference", 0, 0, true,
+       generated},
+      {"reference", "FASTA files, plain or gzip", 0, 0, true, generated},
+      {"length", "letters of generated sequences, where no files are given", 0, 1 << 24, false,
+       fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", length_by_default(true, false),
+                   length_by_default(false, false), length_by_default(true, true), length_by_default(false, true))},
+      {"match", "score of a pair of equal letters", 1, 1 << 20, false, score(usual.match)},
+      {"mismatch", "score of a pair of other letters", -(1 << 20), 0, false, score(usual.mismatch)},
+      {"gap-open", "a gap of k letters costs gap-open + k x gap-extend", 0, 1 << 20, false, score(usual.gap_open)},
+      {"gap-extend", "see gap-open", 0, 1 << 20, false, score(usual.gap_extend)},
+      {"traceback", "1: also the alignment itself, found on the host in memory linear in the lengths", 0, 1, false,
+       "0"},
+      {"form",
+       "memory: a diagonal's cells are dealt out to threads anew, as in 2010; registers: each thread keeps "
+       "rows of its own (CUDA)",
+       0, 0, true, "memory; with files, registers where there is room"}};
+  for (axis& each : application_axes()) {
+    if (each.name == "blocks") each.default_text += "; with files one for each processor, one in all on OpenCL";
+    if (each.name == "method") each.default_text += "; with files a few";
+    all.push_back(std::move(each));
+  }
+  return all;
+}
+
+const register_experiment registered({
+    name,
+    "Smith-Waterman alignment: a launch for each anti-diagonal, or one kernel with a grid barrier?",
+    {"F1", "F2", "F3", "F4", "F5", "F6", "F7", "F9", "F10"},
+    {device_kind::cuda, device_kind::opencl, device_kind::host},
+    axes(),
+    run,
+    check,
+});
 
 }  // namespace
 

@@ -6,11 +6,9 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/experiment.hpp"
-#include "experiments/grid_barriers/part_rows.hpp"
-#include "experiments/grid_barriers/shapes.hpp"
+#include "experiments/rows.hpp"
+#include "experiments/shapes.hpp"
 #include "measure/host_timer.hpp"
-#include "usage_error.hpp"
 #include "workloads/barrier_stress/barrier_stress.hpp"
 
 namespace gpusync::tool {
@@ -37,125 +35,108 @@ class launch_length {
   double phases_ = 256;  // nothing is known yet
 };
 
-class barrier_stress : public experiment {
- public:
-  std::string name() const override { return "barrier-stress"; }
-  std::string title() const override {
-    return "whether the grid barriers hold: phases without end, with late blocks, every word checked";
-  }
-  std::vector<std::string> items() const override { return {}; }
-  std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
-  std::vector<axis> axes() const override {
-    return {{"phases", "barrier phases in all, spread over methods and shapes; one value", 1, 10'000'000'000, false,
-             "1000000; with --quick 20000"},
-            shape_axis(fmt::format("{}", fmt::join(usual_shapes(false), ","))),
-            {"method", "grid barriers that order data, by name", 0, 0, true, "all"}};
-  }
+constexpr const char* name = "barrier-stress";
 
-  void check(const experiment_request& request) const override {
-    (void)shapes_or(request, usual_shapes(false));
-    (void)phases_of(request);
-    if (request.axes.words.count("method") != 0) {
-      (void)chosen(request, *open_side<barrier_stress_device>(request.device));
-    }
-  }
+std::vector<step_shape> shapes_of(const experiment_request& request) {
+  return shapes_or(request, usual_shapes(false));
+}
 
-  void run(const experiment_request& request, const experiment_sink& sink) const override {
-    auto device = open_side<barrier_stress_device>(request.device);
-    const std::vector<std::string> methods = chosen(request, *device);
-    const std::vector<step_shape> shapes = shapes_or(request, usual_shapes(false));
-    const uint64_t combinations = std::max<uint64_t>(1, methods.size() * shapes.size());
-    const uint64_t share = (phases_of(request) + combinations - 1) / combinations;
-    uint64_t finished = 0;
-    bool stuck = false;
-    for (const step_shape& shape : shapes) {
-      for (const std::string& method : methods) {
-        if (sink.interrupted()) break;
-        const auto progress = [&](double fraction) {
-          sink.progress((static_cast<double>(finished) + fraction) / static_cast<double>(combinations),
-                        fmt::format("{} {}", method, to_word(shape)));
-        };
-        row entry;
-        entry.experiment = name();
-        entry.device = request.device.id;
-        entry.axes = {{"shape", to_word(shape)}};
-        entry.method = method;
-        if (stuck) {
-          entry.status = row_status::skipped;
-          entry.reason = "The device is stuck in a launch before this one.";
-        } else {
-          stuck = !put_under_stress(*device, shape, share, sink, progress, entry);
-        }
-        sink.add(std::move(entry), true);
-        finished += 1;
-      }
-    }
-    if (stuck) (void)device.release();  // to give it back would wait for the launch
-  }
+int64_t phases_of(const experiment_request& request) {
+  return chosen_number(request, "phases", request.quick ? 20'000 : 1'000'000);
+}
 
- private:
-  static uint64_t phases_of(const experiment_request& request) {
-    const std::vector<int64_t> phases = request.axes.numbers_or("phases", {request.quick ? 20'000 : 1'000'000});
-    if (phases.size() != 1) throw usage_error("Axis phases takes one value: they are spread over methods and shapes.");
-    return static_cast<uint64_t>(phases.front());
+void go_through_modes(stress_program& program, uint64_t share, const experiment_sink& sink,
+                      const std::function<void(double)>& progress) {
+  const std::vector<stress_mode> modes = program.modes();
+  std::vector<launch_length> lengths(modes.size());
+  uint64_t done = 0;
+  for (uint32_t round = 0; done < share && !sink.interrupted(); ++round) {
+    const size_t which = round % modes.size();
+    const uint32_t phases = lengths[which].next(share, share - done);
+    const host_timer clock;
+    program.run(modes[which], phases, round * 0x9e3779b9u + 12345u);
+    lengths[which].took(phases, clock.nanoseconds());
+    const uint64_t parts = modes[which] == stress_mode::two_parts     ? 2
+                           : modes[which] == stress_mode::three_parts ? 3
+                                                                      : 1;
+    done += parts * phases;
+    progress(std::min(1.0, static_cast<double>(done) / static_cast<double>(share)));
   }
+}
 
-  static std::vector<std::string> chosen(const experiment_request& request, const barrier_stress_device& device) {
-    const std::vector<std::string> all = device.methods();
-    return choose_names(request, all, all);
-  }
-
-  /// Fills in the row of one barrier on one shape. False if the device is stuck.
-  static bool put_under_stress(barrier_stress_device& device, const step_shape& shape, uint64_t share,
-                               const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
-    progress(0);
-    std::unique_ptr<stress_program> program;
-    stress_count done;
-    try {
-      program = device.prepare(entry.method, shape.blocks, shape.threads);
-      go_through_modes(*program, share, sink, progress);
-      done = program->count();
-    } catch (const stuck_launch&) {
-      mark_thrown(entry, std::current_exception());
-      (void)program.release();  // to free its memory would wait for the launch
-      return false;
-    } catch (const error&) {
-      mark_thrown(entry, std::current_exception());
-      return true;
-    }
-    if (done.phases == 0) {
-      entry.status = row_status::skipped;
-      entry.reason = "Interrupted before it ran.";
-      return true;
-    }
-    const auto count = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
-    entry.metrics = {
-        {"phases", count(done.phases)}, {"words_checked", count(done.checked)}, {"mismatches", count(done.wrong)}};
-    mark_checked(entry, done.checked, done.wrong, "three words of other blocks per thread and phase");
+/// Fills in the row of one barrier on one shape. False if the device is stuck.
+bool put_under_stress(barrier_stress_device& device, const step_shape& shape, uint64_t share,
+                      const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
+  progress(0);
+  std::unique_ptr<stress_program> program;
+  stress_count done;
+  try {
+    program = device.prepare(entry.method, shape.blocks, shape.threads);
+    go_through_modes(*program, share, sink, progress);
+    done = program->count();
+  } catch (const stuck_launch&) {
+    mark_thrown(entry, std::current_exception());
+    (void)program.release();  // to free its memory would wait for the launch
+    return false;
+  } catch (const error&) {
+    mark_thrown(entry, std::current_exception());
     return true;
   }
-
-  static void go_through_modes(stress_program& program, uint64_t share, const experiment_sink& sink,
-                               const std::function<void(double)>& progress) {
-    const std::vector<stress_mode> modes = program.modes();
-    std::vector<launch_length> lengths(modes.size());
-    uint64_t done = 0;
-    for (uint32_t round = 0; done < share && !sink.interrupted(); ++round) {
-      const size_t which = round % modes.size();
-      const uint32_t phases = lengths[which].next(share, share - done);
-      const host_timer clock;
-      program.run(modes[which], phases, round * 0x9e3779b9u + 12345u);
-      lengths[which].took(phases, clock.nanoseconds());
-      const uint64_t parts = modes[which] == stress_mode::two_parts     ? 2
-                             : modes[which] == stress_mode::three_parts ? 3
-                                                                        : 1;
-      done += parts * phases;
-      progress(std::min(1.0, static_cast<double>(done) / static_cast<double>(share)));
-    }
+  if (done.phases == 0) {
+    mark_skipped(entry, "Interrupted before it ran.");
+    return true;
   }
-};
+  const auto count = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
+  entry.metrics = {
+      {"phases", count(done.phases)}, {"words_checked", count(done.checked)}, {"mismatches", count(done.wrong)}};
+  mark_checked(entry, done.checked, done.wrong, "three words of other blocks per thread and phase");
+  return true;
+}
 
-const register_experiment registered(std::make_unique<barrier_stress>());
+void check(const experiment_request& request) {
+  (void)shapes_of(request);
+  (void)phases_of(request);
+  if (has_chosen(request, "method")) {
+    (void)chosen_methods(request, open_side<barrier_stress_device>(request.device)->methods());
+  }
+}
+
+void run(const experiment_request& request, const experiment_sink& sink) {
+  auto device = open_side<barrier_stress_device>(request.device);
+  std::vector<std::pair<step_shape, step_method>> cases;
+  for (const step_shape& shape : shapes_of(request)) {
+    for (const step_method& method : chosen_methods(request, device->methods())) cases.emplace_back(shape, method);
+  }
+  const uint64_t combinations = std::max<uint64_t>(1, cases.size());
+  const uint64_t share = (static_cast<uint64_t>(phases_of(request)) + combinations - 1) / combinations;
+  bool stuck = false;
+  const auto label = [](const auto& one) { return fmt::format("{} {}", one.second.name, to_word(one.first)); };
+  for_each_case(cases, sink, label, [&](const auto& one, const auto& progress) {
+    const auto& [shape, method] = one;
+    row entry = new_row(name, request, method);
+    entry.axes = {{"shape", to_word(shape)}};
+    if (stuck) {
+      mark_skipped(entry, "The device is stuck in a launch before this one.");
+    } else {
+      stuck = !put_under_stress(*device, shape, share, sink, progress, entry);
+    }
+    sink.add(std::move(entry), true);
+  });
+  if (stuck) (void)device.release();  // to give it back would wait for the launch
+}
+
+const register_experiment registered({
+    name,
+    "whether the grid barriers hold: phases without end, with late blocks, every word checked",
+    {},
+    {device_kind::cuda},
+    {{"phases", "barrier phases in all, spread over methods and shapes; one value", 1, 10'000'000'000, false,
+      "1000000; with --quick 20000"},
+     shape_axis(fmt::format("{}", fmt::join(usual_shapes(false), ","))),
+     {"method", "grid barriers that order data, by name", 0, 0, true, "all"}},
+    run,
+    check,
+});
 
 }  // namespace
 

@@ -1,13 +1,13 @@
 // Experiment rmw-faults: participants of wait-free objects stop, for ever or for long, at every step of a call; do the
 // others go on? Hagen, Ha and Anshus claim it (item H8) and inject no fault.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/experiment.hpp"
-#include "experiments/grid_barriers/part_rows.hpp"
+#include "experiments/choices.hpp"
+#include "experiments/hagen_2012/memory_words.hpp"
+#include "experiments/rows.hpp"
 #include "models/linearizability.hpp"
 #include "usage_error.hpp"
 #include "workloads/rmw_faults/rmw_faults.hpp"
@@ -18,9 +18,6 @@ namespace {
 
 using history_call = recorded_call<rmw::named_operation<uint32_t>, uint32_t>;
 
-const char* to_word(rmw::space where) {
-  return where == rmw::space::global ? "global" : "shared";
-}
 const char* to_word(fault_kind kind) {
   return kind == fault_kind::crash ? "crash" : kind == fault_kind::stall ? "stall" : "none";
 }
@@ -33,266 +30,240 @@ struct findings_of_faults {
   uint32_t steps = 0;  ///< at which victims were struck, the most of one call
 };
 
-class rmw_faults : public experiment {
- public:
-  std::string name() const override { return "rmw-faults"; }
-  std::string title() const override {
-    return "whether wait-free objects survive participants that stop, for ever or for long, at any step of a call";
-  }
-  std::vector<std::string> items() const override { return {"H1", "H8"}; }
-  std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
-  std::vector<axis> axes() const override {
-    return {{"memory", "where the object lies: global, shared (of one block)", 0, 0, true, "both"},
-            {"participants", "of the object: blocks, or warps of one block in shared memory", 1, 65535, false,
-             "all that there are"},
-            {"fault", "crash: victims end in the middle of a call; stall: they wait there for all others; none", 0, 0,
-             true, "all"},
-            {"victims", "how many, 1 to all but one", 1, 65535, false, "all"},
-            {"repeats", "runs for each step, with other operations; one value", 1, 1000, false, "8"},
-            {"method", "policies of the object, by name", 0, 0, true, "all"}};
-  }
+constexpr const char* name = "rmw-faults";
 
-  void check(const experiment_request& request) const override {
-    (void)cases(request, *open_side<rmw_faults_device>(request.device));
-    (void)repeats_of(request);
-  }
+uint32_t repeats_of(const experiment_request& request) {
+  return static_cast<uint32_t>(chosen_number(request, "repeats", request.quick ? 1 : 8));
+}
 
-  void run(const experiment_request& request, const experiment_sink& sink) const override {
-    auto device = open_side<rmw_faults_device>(request.device);
-    const std::vector<fault_case> all = cases(request, *device);
-    bool lost = false;
-    for (size_t i = 0; i < all.size() && !sink.interrupted(); ++i) {
-      const auto progress = [&](double fraction) {
-        sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(all.size()),
-                      fmt::format("{}, {} of {} {}, {} memory", all[i].method, all[i].victims, all[i].participants,
-                                  all[i].kind == fault_kind::crash ? "crash" : "stall", to_word(all[i].where)));
-      };
-      sink.add(row_of(request, *device, all[i], lost, sink, progress), true);
+void add_faults(const experiment_request& request, rmw::space where, uint32_t participants, const std::string& method,
+                std::vector<fault_case>& all) {
+  fault_case one;
+  one.where = where;
+  one.participants = participants;
+  one.method = method;
+  for (const std::string& fault : chosen_words(request, "fault", {"none", "crash", "stall"})) {
+    one.kind = fault == "crash" ? fault_kind::crash : fault == "stall" ? fault_kind::stall : fault_kind::none;
+    one.victims = 0;
+    if (one.kind == fault_kind::none) {
+      all.push_back(one);
+      continue;
     }
-    if (lost) (void)device.release();  // to give it back would wait for the launch
-  }
-
- private:
-  static uint32_t repeats_of(const experiment_request& request) {
-    const std::vector<int64_t> repeats = request.axes.numbers_or("repeats", {request.quick ? 1 : 8});
-    if (repeats.size() != 1) throw usage_error("Axis repeats takes one value.");
-    return static_cast<uint32_t>(repeats.front());
-  }
-
-  static std::vector<std::string> words_of(const experiment_request& request, const std::string& axis,
-                                           const std::vector<std::string>& allowed) {
-    const auto found = request.axes.words.find(axis);
-    if (found == request.axes.words.end()) return allowed;
-    for (const std::string& word : found->second) {
-      if (std::find(allowed.begin(), allowed.end(), word) != allowed.end()) continue;
-      throw usage_error(fmt::format("Axis {} does not take '{}' on {}: it takes {}.", axis, word, request.device.id,
-                                    fmt::join(allowed, ", ")));
+    std::vector<int64_t> victims;
+    for (uint32_t some = 1; some < participants; ++some) victims.push_back(some);
+    if (request.quick) victims = {1, participants - 1};
+    for (const int64_t some : request.axes.numbers_or("victims", victims)) {
+      if (some >= participants) {
+        throw usage_error(fmt::format("Axis victims does not take {} of {} participants: one at least must survive.",
+                                      some, participants));
+      }
+      one.victims = static_cast<uint32_t>(some);
+      all.push_back(one);
     }
-    return found->second;
   }
+}
 
-  static std::vector<fault_case> cases(const experiment_request& request, const rmw_faults_device& device) {
-    std::vector<fault_case> all;
-    std::vector<std::string> known;
-    std::vector<uint32_t> sizes;
-    for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
-      for (const uint32_t participants : device.participants(where)) {
-        sizes.push_back(participants);
-        for (const std::string& method : device.methods(where, participants)) {
-          if (std::find(known.begin(), known.end(), method) == known.end()) known.push_back(method);
-        }
+std::vector<fault_case> cases(const experiment_request& request, const rmw_faults_device& device) {
+  std::vector<fault_case> all;
+  std::vector<std::string> known;
+  std::vector<uint32_t> sizes;
+  for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
+    for (const uint32_t participants : device.participants(where)) {
+      sizes.push_back(participants);
+      for (const std::string& method : device.methods(where, participants)) {
+        if (std::find(known.begin(), known.end(), method) == known.end()) known.push_back(method);
       }
     }
-    for (const int64_t wanted : request.axes.numbers_or("participants", {})) {
-      if (std::find(sizes.begin(), sizes.end(), wanted) == sizes.end()) {
-        throw usage_error(
-            fmt::format("Axis participants does not take {} on {}: there are objects for 5 (global, "
-                        "shared) and 16 (shared).",
-                        wanted, request.device.id));
-      }
-    }
-    const std::vector<std::string> methods = words_of(request, "method", known);
-    for (const std::string& memory : words_of(request, "memory", {"global", "shared"})) {
-      const rmw::space where = memory == "global" ? rmw::space::global : rmw::space::shared;
-      for (const uint32_t participants : device.participants(where)) {
-        const std::vector<int64_t> chosen = request.axes.numbers_or("participants", {participants});
-        if (std::find(chosen.begin(), chosen.end(), participants) == chosen.end()) continue;
-        for (const std::string& method : device.methods(where, participants)) {
-          if (std::find(methods.begin(), methods.end(), method) == methods.end()) continue;
-          add_faults(request, where, participants, method, all);
-        }
-      }
-    }
-    return all;
   }
+  for (const int64_t wanted : request.axes.numbers_or("participants", {})) {
+    if (std::find(sizes.begin(), sizes.end(), wanted) == sizes.end()) {
+      throw usage_error(
+          fmt::format("Axis participants does not take {} on {}: there are objects for 5 (global, "
+                      "shared) and 16 (shared).",
+                      wanted, request.device.id));
+    }
+  }
+  const std::vector<std::string> methods = chosen_words(request, "method", known);
+  for (const std::string& memory : chosen_words(request, "memory", {"global", "shared"})) {
+    const rmw::space where = space_of(memory);
+    for (const uint32_t participants : device.participants(where)) {
+      const std::vector<int64_t> chosen = request.axes.numbers_or("participants", {participants});
+      if (std::find(chosen.begin(), chosen.end(), participants) == chosen.end()) continue;
+      for (const std::string& method : device.methods(where, participants)) {
+        if (std::find(methods.begin(), methods.end(), method) == methods.end()) continue;
+        add_faults(request, where, participants, method, all);
+      }
+    }
+  }
+  return all;
+}
 
-  static void add_faults(const experiment_request& request, rmw::space where, uint32_t participants,
-                         const std::string& method, std::vector<fault_case>& all) {
-    fault_case one;
-    one.where = where;
-    one.participants = participants;
-    one.method = method;
-    for (const std::string& fault : words_of(request, "fault", {"none", "crash", "stall"})) {
-      one.kind = fault == "crash" ? fault_kind::crash : fault == "stall" ? fault_kind::stall : fault_kind::none;
-      one.victims = 0;
-      if (one.kind == fault_kind::none) {
-        all.push_back(one);
+/// Whether the calls could have taken place one after the other, and left that state.
+bool is_linearizable(const fault_result& result, linearizability<uint32_t, history_call>& checker) {
+  std::vector<history_call> history;
+  uint32_t last = 0;
+  for (const std::vector<fault_call>& of_one : result.calls) {
+    for (const fault_call& call : of_one) {
+      if (!call.begun) continue;
+      history.push_back({call.operation, call.answer, call.begin, call.end, call.ended});
+      last = std::max({last, call.begin, call.end});
+    }
+  }
+  // Somebody looks at it in the end.
+  history.push_back(
+      {rmw::named_operation<uint32_t>::make(rmw::operation_kind::add, 0), result.last_state, last + 1, last + 2, true});
+  return checker
+      .order_of(result.first_state, history,
+                [](uint32_t& state, const history_call& call) {
+                  if (call.ended && call.answer != state) return false;
+                  state = call.operation(state);
+                  return true;
+                })
+      .has_value();
+}
+
+void count(const fault_case& what, const fault_result& result, findings_of_faults& found,
+           linearizability<uint32_t, history_call>& checker) {
+  found.runs += 1;
+  found.struck += result.struck;
+  for (uint32_t self = 0; self < result.calls.size(); ++self) {
+    const bool may_be_gone = what.kind == fault_kind::crash && self < what.victims;
+    for (const fault_call& call : result.calls[self]) {
+      if (!call.ended) {
+        found.unfinished += may_be_gone ? 0 : 1;
         continue;
       }
-      std::vector<int64_t> victims;
-      for (uint32_t some = 1; some < participants; ++some) victims.push_back(some);
-      if (request.quick) victims = {1, participants - 1};
-      for (const int64_t some : request.axes.numbers_or("victims", victims)) {
-        if (some >= participants) {
-          throw usage_error(fmt::format("Axis victims does not take {} of {} participants: one at least must survive.",
-                                        some, participants));
-        }
-        one.victims = static_cast<uint32_t>(some);
-        all.push_back(one);
-      }
+      found.calls += 1;
+      found.most_passes = std::max<uint64_t>(found.most_passes, call.passes);
+      found.most_accesses = std::max<uint64_t>(found.most_accesses, call.accesses);
     }
   }
+  if (!is_linearizable(result, checker)) found.not_linearizable += 1;
+}
 
-  /// Whether the calls could have taken place one after the other, and left that state.
-  static bool is_linearizable(const fault_result& result, linearizability<uint32_t, history_call>& checker) {
-    std::vector<history_call> history;
-    uint32_t last = 0;
-    for (const std::vector<fault_call>& of_one : result.calls) {
-      for (const fault_call& call : of_one) {
-        if (!call.begun) continue;
-        history.push_back({call.operation, call.answer, call.begin, call.end, call.ended});
-        last = std::max({last, call.begin, call.end});
-      }
+/// Every step of the victims' first call and of a later one, which begins with what the one before has left.
+void strike_everywhere(rmw_faults_device& device, fault_case what, uint32_t repeats, const experiment_sink& sink,
+                       const std::function<void(double)>& progress, findings_of_faults& found) {
+  linearizability<uint32_t, history_call> checker;
+  if (what.kind == fault_kind::none) {
+    for (uint32_t i = 0; i < 100 * repeats && !sink.interrupted(); ++i) {
+      what.seed = i + 1;
+      count(what, device.run(what), found, checker);
     }
-    // Somebody looks at it in the end.
-    history.push_back({rmw::named_operation<uint32_t>::make(rmw::operation_kind::add, 0), result.last_state, last + 1,
-                       last + 2, true});
-    return checker
-        .order_of(result.first_state, history,
-                  [](uint32_t& state, const history_call& call) {
-                    if (call.ended && call.answer != state) return false;
-                    state = call.operation(state);
-                    return true;
-                  })
-        .has_value();
+    return;
   }
-
-  static void count(const fault_case& what, const fault_result& result, findings_of_faults& found,
-                    linearizability<uint32_t, history_call>& checker) {
-    found.runs += 1;
-    found.struck += result.struck;
-    for (uint32_t self = 0; self < result.calls.size(); ++self) {
-      const bool may_be_gone = what.kind == fault_kind::crash && self < what.victims;
-      for (const fault_call& call : result.calls[self]) {
-        if (!call.ended) {
-          found.unfinished += may_be_gone ? 0 : 1;
-          continue;
-        }
-        found.calls += 1;
-        found.most_passes = std::max<uint64_t>(found.most_passes, call.passes);
-        found.most_accesses = std::max<uint64_t>(found.most_accesses, call.accesses);
+  for (const uint32_t call : {0u, 2u}) {
+    uint32_t missed = 0;  // steps in a row to which no victim came: calls are not that long
+    for (uint32_t step = 1; missed < 4 && !sink.interrupted(); ++step) {
+      what.in_call = call;
+      what.at_step = step;
+      uint64_t struck = 0;
+      for (uint32_t i = 0; i < repeats; ++i) {
+        what.seed = step * 1000 + i + 1;
+        if (what.participants > 5) what.seed |= 1;  // so many calls of any kind have too many orders to try
+        const fault_result result = device.run(what);
+        struck += result.struck;
+        count(what, result, found, checker);
       }
+      missed = struck == 0 ? missed + 1 : 0;
+      if (struck != 0) found.steps = std::max(found.steps, step);
     }
-    if (!is_linearizable(result, checker)) found.not_linearizable += 1;
+    progress(call == 0 ? 0.5 : 1);
   }
+}
 
-  /// Every step of the victims' first call and of a later one, which begins with what the one before has left.
-  static void strike_everywhere(rmw_faults_device& device, fault_case what, uint32_t repeats,
-                                const experiment_sink& sink, const std::function<void(double)>& progress,
-                                findings_of_faults& found) {
-    linearizability<uint32_t, history_call> checker;
-    if (what.kind == fault_kind::none) {
-      for (uint32_t i = 0; i < 100 * repeats && !sink.interrupted(); ++i) {
-        what.seed = i + 1;
-        count(what, device.run(what), found, checker);
-      }
-      return;
-    }
-    for (const uint32_t call : {0u, 2u}) {
-      uint32_t missed = 0;  // steps in a row to which no victim came: calls are not that long
-      for (uint32_t step = 1; missed < 4 && !sink.interrupted(); ++step) {
-        what.in_call = call;
-        what.at_step = step;
-        uint64_t struck = 0;
-        for (uint32_t i = 0; i < repeats; ++i) {
-          what.seed = step * 1000 + i + 1;
-          if (what.participants > 5) what.seed |= 1;  // so many calls of any kind have too many orders to try
-          const fault_result result = device.run(what);
-          struck += result.struck;
-          count(what, result, found, checker);
-        }
-        missed = struck == 0 ? missed + 1 : 0;
-        if (struck != 0) found.steps = std::max(found.steps, step);
-      }
-      progress(call == 0 ? 0.5 : 1);
-    }
-  }
-
-  row row_of(const experiment_request& request, rmw_faults_device& device, const fault_case& what, bool& lost,
-             const experiment_sink& sink, const std::function<void(double)>& progress) const {
-    progress(0);
-    row entry;
-    entry.experiment = name();
-    entry.items = {"H8"};
-    if (what.kind == fault_kind::none) entry.items = {"H1"};
-    entry.device = request.device.id;
-    entry.axes = {{"memory", to_word(what.where)},
-                  {"participants", static_cast<int64_t>(what.participants)},
-                  {"fault", to_word(what.kind)},
-                  {"victims", static_cast<int64_t>(what.victims)}};
-    entry.method = what.method;
-    if (lost) {
-      entry.status = row_status::skipped;
-      entry.reason = "The device is stuck in a launch before this one.";
-      return entry;
-    }
-    findings_of_faults found;
-    const fault_bounds bounds = device.bounds(what.where, what.method, what.participants);
-    try {
-      strike_everywhere(device, what, repeats_of(request), sink, progress, found);
-    } catch (const endless_call&) {
-      mark_thrown(entry, std::current_exception());
-      lost = true;
-      return entry;
-    } catch (const error&) {
-      mark_thrown(entry, std::current_exception());
-      return entry;
-    }
-    if (found.runs == 0) {
-      entry.status = row_status::skipped;
-      entry.reason = "Interrupted before a first run.";
-      return entry;
-    }
-    const auto plain = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
-    entry.metrics = {{"most_passes", plain(found.most_passes)},
-                     {"passes_bound", plain(bounds.passes)},
-                     {"most_accesses", plain(found.most_accesses)},
-                     {"accesses_bound", plain(bounds.accesses)},
-                     {"runs", plain(found.runs)},
-                     {"struck", plain(found.struck)},
-                     {"steps", plain(found.steps)},
-                     {"calls", plain(found.calls)}};
-    entry.verification = fmt::format(
-        "{} runs with {} victims struck, at up to {} steps of a call: every other participant made all its calls, "
-        "within "
-        "the bound, and each history is linearizable",
-        found.runs, found.struck, found.steps);
-    const bool within = found.most_passes <= bounds.passes && found.most_accesses <= bounds.accesses;
-    entry.verified = found.unfinished == 0 && found.not_linearizable == 0 && within;
-    if (!*entry.verified) {
-      entry.status = row_status::failed;
-      entry.reason = fmt::format(
-          "{} calls did not end, {} of {} histories are not linearizable; {} passes where {} are the bound, {} "
-          "accesses "
-          "where {} are.",
-          found.unfinished, found.not_linearizable, found.runs, found.most_passes, bounds.passes, found.most_accesses,
-          bounds.accesses);
-    }
+row row_of(const experiment_request& request, rmw_faults_device& device, const fault_case& what, bool& lost,
+           const experiment_sink& sink, const std::function<void(double)>& progress) {
+  progress(0);
+  row entry = new_row(name, request, what.method, method_kind::object);
+  entry.items = {"H8"};
+  if (what.kind == fault_kind::none) entry.items = {"H1"};
+  entry.axes = {{"memory", memory_word(what.where)},
+                {"participants", static_cast<int64_t>(what.participants)},
+                {"fault", to_word(what.kind)},
+                {"victims", static_cast<int64_t>(what.victims)}};
+  if (lost) {
+    mark_skipped(entry, "The device is stuck in a launch before this one.");
     return entry;
   }
-};
+  findings_of_faults found;
+  const fault_bounds bounds = device.bounds(what.where, what.method, what.participants);
+  try {
+    strike_everywhere(device, what, repeats_of(request), sink, progress, found);
+  } catch (const endless_call&) {
+    mark_thrown(entry, std::current_exception());
+    lost = true;
+    return entry;
+  } catch (const error&) {
+    mark_thrown(entry, std::current_exception());
+    return entry;
+  }
+  if (found.runs == 0) {
+    mark_skipped(entry, "Interrupted before a first run.");
+    return entry;
+  }
+  const auto plain = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
+  entry.metrics = {{"most_passes", plain(found.most_passes)},
+                   {"passes_bound", plain(bounds.passes)},
+                   {"most_accesses", plain(found.most_accesses)},
+                   {"accesses_bound", plain(bounds.accesses)},
+                   {"runs", plain(found.runs)},
+                   {"struck", plain(found.struck)},
+                   {"steps", plain(found.steps)},
+                   {"calls", plain(found.calls)}};
+  entry.verification = fmt::format(
+      "{} runs with {} victims struck, at up to {} steps of a call: every other participant made all its calls, "
+      "within "
+      "the bound, and each history is linearizable",
+      found.runs, found.struck, found.steps);
+  const bool within = found.most_passes <= bounds.passes && found.most_accesses <= bounds.accesses;
+  entry.verified = found.unfinished == 0 && found.not_linearizable == 0 && within;
+  if (!*entry.verified) {
+    entry.status = row_status::failed;
+    entry.reason = fmt::format(
+        "{} calls did not end, {} of {} histories are not linearizable; {} passes where {} are the bound, {} "
+        "accesses "
+        "where {} are.",
+        found.unfinished, found.not_linearizable, found.runs, found.most_passes, bounds.passes, found.most_accesses,
+        bounds.accesses);
+  }
+  return entry;
+}
 
-const register_experiment registered(std::make_unique<rmw_faults>());
+void check(const experiment_request& request) {
+  (void)cases(request, *open_side<rmw_faults_device>(request.device));
+  (void)repeats_of(request);
+}
+
+void run(const experiment_request& request, const experiment_sink& sink) {
+  auto device = open_side<rmw_faults_device>(request.device);
+  bool lost = false;
+  const auto label = [](const fault_case& one) {
+    return fmt::format("{}, {} of {} {}, {} memory", one.method, one.victims, one.participants,
+                       one.kind == fault_kind::crash ? "crash" : "stall", memory_word(one.where));
+  };
+  for_each_case(cases(request, *device), sink, label, [&](const fault_case& one, const auto& progress) {
+    sink.add(row_of(request, *device, one, lost, sink, progress), true);
+  });
+  if (lost) (void)device.release();  // to give it back would wait for the launch
+}
+
+const register_experiment registered({
+    name,
+    "whether wait-free objects survive participants that stop, for ever or for long, at any step of a call",
+    {"H1", "H8"},
+    {device_kind::cuda},
+    {{"memory", "where the object lies: global, shared (of one block)", 0, 0, true, "both"},
+     {"participants", "of the object: blocks, or warps of one block in shared memory", 1, 65535, false,
+      "all that there are"},
+     {"fault", "crash: victims end in the middle of a call; stall: they wait there for all others; none", 0, 0, true,
+      "all"},
+     {"victims", "how many, 1 to all but one", 1, 65535, false, "all"},
+     {"repeats", "runs for each step, with other operations; one value", 1, 1000, false, "8"},
+     {"method", "policies of the object, by name", 0, 0, true, "all"}},
+    run,
+    check,
+});
 
 }  // namespace
 

@@ -6,8 +6,9 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/experiment.hpp"
-#include "experiments/grid_barriers/part_rows.hpp"
+#include "experiments/choices.hpp"
+#include "experiments/hagen_2012/memory_words.hpp"
+#include "experiments/rows.hpp"
 #include "measure/host_timer.hpp"
 #include "models/rare_events.hpp"
 #include "usage_error.hpp"
@@ -17,212 +18,183 @@ namespace gpusync::tool {
 
 namespace {
 
-const char* to_word(rmw::space where) {
-  return where == rmw::space::global ? "global" : "shared";
-}
+constexpr const char* name = "store-atomicity";
 
-class store_atomicity : public experiment {
- public:
-  std::string name() const override { return "store-atomicity"; }
-  std::string title() const override {
-    return "whether one masked store of a warp to several words is seen as one, on which the objects without atomics "
-           "rely";
-  }
-  std::vector<std::string> items() const override { return {"H2", "H3", "H5", "H9"}; }
-  std::vector<device_kind> devices() const override { return {device_kind::cuda}; }
-  std::vector<axis> axes() const override {
-    return {{"memory", "global, shared", 0, 0, true, "both"},
-            {"writers", "apart: on multiprocessors of their own (global memory); together: warps of one block", 0, 0,
-             true, "both"},
-            {"bytes", "of a segment: 8, 16, 32, 64, 128", 8, 128, false, "all; controls 64, 128"},
-            {"word_bytes", "that each lane stores: 4, 8", 4, 8, false, "both; controls 4"},
-            {"stress", "1: as many blocks again load the caches and shared memories", 0, 1, false, "both; controls 0"},
-            {"trials", "segments to write, at least, in each case; one value", 1, 1'000'000'000'000, false,
-             "1000000000; controls at most 50000000"},
-            {"method",
-             "random-masks, object-cells, consensus-N; controls: split-store, across-lines, "
-             "consensus-N-unfenced",
-             0, 0, true, "all"}};
-  }
-
-  void check(const experiment_request& request) const override {
-    const auto device = open_side<store_atomicity_device>(request.device);
-    (void)cases(request, *device);
-    (void)trials_of(request);
-  }
-
-  void run(const experiment_request& request, const experiment_sink& sink) const override {
-    const auto device = open_side<store_atomicity_device>(request.device);
-    const std::vector<test_case> all = cases(request, *device);
-    for (size_t i = 0; i < all.size() && !sink.interrupted(); ++i) {
-      const auto progress = [&](double fraction) {
-        sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(all.size()),
-                      fmt::format("{}, {} memory", all[i].setup.method, to_word(all[i].setup.where)));
-      };
-      sink.add(run_case(request, *device, all[i], sink, progress), !all[i].control && is_offered(all[i]));
-    }
-  }
-
- private:
-  struct test_case {
-    litmus_setup setup;
-    bool control = false;
-    bool sized = true;
-  };
-
-  /// Whether rmw::coalesced_store is offered for such stores (rmw/litmus.hpp). What it is not offered for claims
-  /// nothing.
-  static bool is_offered(const test_case& one) {
-    const uint32_t words = one.sized ? one.setup.bytes / one.setup.word_bytes : 16;
-    if (one.setup.where == rmw::space::shared) return words <= 16;
-    const bool one_sector = one.sized && one.setup.bytes <= 32;
-    return !one.setup.same_sm || one_sector;
-  }
-
-  static uint64_t trials_of(const experiment_request& request) {
-    const std::vector<int64_t> trials = request.axes.numbers_or("trials", {request.quick ? 1'000'000 : 1'000'000'000});
-    if (trials.size() != 1) throw usage_error("Axis trials takes one value.");
-    return static_cast<uint64_t>(trials.front());
-  }
-
-  static std::vector<std::string> words_of(const experiment_request& request, const std::string& axis,
-                                           const std::vector<std::string>& allowed) {
-    const auto found = request.axes.words.find(axis);
-    if (found == request.axes.words.end()) return allowed;
-    for (const std::string& word : found->second) {
-      if (std::find(allowed.begin(), allowed.end(), word) != allowed.end()) continue;
-      throw usage_error(fmt::format("Axis {} does not take '{}' on {}: it takes {}.", axis, word, request.device.id,
-                                    fmt::join(allowed, ", ")));
-    }
-    return found->second;
-  }
-
-  static std::vector<test_case> cases(const experiment_request& request, const store_atomicity_device& device) {
-    std::vector<std::string> names;
-    std::vector<test_case> all;
-    for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
-      for (const litmus_method& method : device.methods(where)) {
-        if (std::find(names.begin(), names.end(), method.name) == names.end()) names.push_back(method.name);
-      }
-    }
-    const std::vector<std::string> wanted = words_of(request, "method", names);
-    for (const std::string& memory : words_of(request, "memory", {"global", "shared"})) {
-      const rmw::space where = memory == "global" ? rmw::space::global : rmw::space::shared;
-      for (const std::string& writers : words_of(request, "writers", {"apart", "together"})) {
-        if (where == rmw::space::shared && writers == "apart") continue;
-        for (const litmus_method& method : device.methods(where)) {
-          if (std::find(wanted.begin(), wanted.end(), method.name) == wanted.end()) continue;
-          test_case one;
-          one.control = method.control;
-          one.sized = method.sized;
-          one.setup.method = method.name;
-          one.setup.where = where;
-          one.setup.same_sm = writers == "together";
-          add_sizes(request, one, all);
-        }
-      }
-    }
-    return all;
-  }
-
-  static void add_sizes(const experiment_request& request, test_case one, std::vector<test_case>& all) {
-    const std::vector<int64_t> stress =
-        request.axes.numbers_or("stress", request.quick ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 1});
-    const bool chosen = request.axes.numbers.count("bytes") + request.axes.numbers.count("word_bytes") != 0;
-    std::vector<int64_t> all_bytes = request.axes.numbers_or("bytes", {8, 16, 32, 64, 128});
-    if (!one.sized) all_bytes = {128};
-    for (const int64_t bytes : all_bytes) {
-      if ((bytes & (bytes - 1)) != 0) {
-        throw usage_error(fmt::format("Axis bytes takes 8, 16, 32, 64 and 128, not {}.", bytes));
-      }
-      std::vector<int64_t> words = request.axes.numbers_or("word_bytes", {4, 8});
-      if (!one.sized) words = {8};
-      for (const int64_t word : words) {
-        if (word != 4 && word != 8) throw usage_error(fmt::format("Axis word_bytes takes 4 and 8, not {}.", word));
-        if (one.sized && bytes < 2 * word) continue;
-        if (one.setup.method == "object-cells" && bytes < 15 * word) continue;
-        // By default controls, and what is slow or of little news, only in the largest form.
-        if (one.control && one.sized && !chosen && (bytes < 64 || word == 8)) continue;
-        for (const int64_t load : stress) {
-          if (one.control && load == 1 && !chosen) continue;
-          one.setup.bytes = static_cast<uint32_t>(bytes);
-          one.setup.word_bytes = static_cast<uint32_t>(word);
-          one.setup.stress = load == 1;
-          all.push_back(one);
-        }
-      }
-    }
-  }
-
-  row run_case(const experiment_request& request, store_atomicity_device& device, const test_case& what,
-               const experiment_sink& sink, const std::function<void(double)>& progress) const {
-    progress(0);
-    row entry;
-    entry.experiment = name();
-    entry.items = {what.setup.method.rfind("consensus", 0) == 0 ? "H2"
-                   : what.setup.where == rmw::space::global     ? "H3"
-                                                                : "H5"};
-    if (what.setup.method == "object-cells") entry.items.emplace_back("H9");
-    entry.device = request.device.id;
-    entry.axes = {{"memory", to_word(what.setup.where)}, {"writers", what.setup.same_sm ? "together" : "apart"}};
-    if (what.sized) {
-      entry.axes.emplace_back("bytes", static_cast<int64_t>(what.setup.bytes));
-      entry.axes.emplace_back("word_bytes", static_cast<int64_t>(what.setup.word_bytes));
-    }
-    entry.axes.emplace_back("stress", static_cast<int64_t>(what.setup.stress ? 1 : 0));
-    entry.method = what.setup.method;
-    litmus_count count;
-    try {
-      const auto program = device.prepare(what.setup);
-      // A control has told what it is for as soon as it was torn a few hundred times.
-      const uint64_t wanted = what.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
-      for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
-        const litmus_count more = program->run(seed * 0x9e3779b9u);
-        if (more.trials == 0) throw error("A launch of the litmus test has made no trial.");
-        count.trials += more.trials;
-        count.violations += more.violations;
-        count.lasting += more.lasting;
-        progress(std::min(1.0, static_cast<double>(count.trials) / static_cast<double>(wanted)));
-      }
-    } catch (const error&) {
-      mark_thrown(entry, std::current_exception());
-      return entry;
-    }
-    if (count.trials == 0) {
-      entry.status = row_status::skipped;
-      entry.reason = "Interrupted before a first trial.";
-      return entry;
-    }
-    const auto trials = static_cast<double>(count.trials);
-    entry.metrics = {
-        {"violations_per_1e9", plain_metric(1e9 * static_cast<double>(count.violations) / trials, "1", count.trials)},
-        {"upper_bound_per_1e9", plain_metric(1e9 * poisson_upper_bound(count.violations) / trials, "1", count.trials)},
-        {"violations", plain_metric(static_cast<double>(count.violations), "1", 1)},
-        {"lasting", plain_metric(static_cast<double>(count.lasting), "1", 1)},
-        {"trials", plain_metric(trials, "1", 1)}};
-    const std::string found =
-        fmt::format("{} trials, {} violations; upper bound with 95 % confidence", count.trials, count.violations);
-    entry.verification = found;
-    if (what.control) {
-      // It claims nothing, and nothing is wrong with it: that it is torn shows that the test can see it.
-      *entry.verification += count.violations == 0
-                                 ? "; a control, which was not caught: the test had no chance to see one"
-                                 : "; a control, which is to be caught";
-      return entry;
-    }
-    entry.verified = count.violations == 0;
-    if (count.violations != 0) {
-      entry.status = row_status::failed;
-      entry.reason = fmt::format(
-          "{} of {} stores were not seen as one, {} of them for good: {}.", count.violations, count.trials,
-          count.lasting,
-          is_offered(what) ? "do not use rmw::coalesced_store here" : "rmw::coalesced_store is not offered for such");
-    }
-    return entry;
-  }
+struct test_case {
+  litmus_setup setup;
+  bool control = false;
+  bool sized = true;
 };
 
-const register_experiment registered(std::make_unique<store_atomicity>());
+/// Whether rmw::coalesced_store is offered for such stores (rmw/litmus.hpp). What it is not offered for claims
+/// nothing.
+bool is_offered(const test_case& one) {
+  const uint32_t words = one.sized ? one.setup.bytes / one.setup.word_bytes : 16;
+  if (one.setup.where == rmw::space::shared) return words <= 16;
+  const bool one_sector = one.sized && one.setup.bytes <= 32;
+  return !one.setup.same_sm || one_sector;
+}
+
+uint64_t trials_of(const experiment_request& request) {
+  return static_cast<uint64_t>(chosen_number(request, "trials", request.quick ? 1'000'000 : 1'000'000'000));
+}
+
+void add_sizes(const experiment_request& request, test_case one, std::vector<test_case>& all) {
+  const std::vector<int64_t> stress =
+      request.axes.numbers_or("stress", request.quick ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 1});
+  const bool chosen = request.axes.numbers.count("bytes") + request.axes.numbers.count("word_bytes") != 0;
+  std::vector<int64_t> all_bytes = request.axes.numbers_or("bytes", {8, 16, 32, 64, 128});
+  if (!one.sized) all_bytes = {128};
+  for (const int64_t bytes : all_bytes) {
+    if ((bytes & (bytes - 1)) != 0) {
+      throw usage_error(fmt::format("Axis bytes takes 8, 16, 32, 64 and 128, not {}.", bytes));
+    }
+    std::vector<int64_t> words = request.axes.numbers_or("word_bytes", {4, 8});
+    if (!one.sized) words = {8};
+    for (const int64_t word : words) {
+      if (word != 4 && word != 8) throw usage_error(fmt::format("Axis word_bytes takes 4 and 8, not {}.", word));
+      if (one.sized && bytes < 2 * word) continue;
+      if (one.setup.method == "object-cells" && bytes < 15 * word) continue;
+      // By default controls, and what is slow or of little news, only in the largest form.
+      if (one.control && one.sized && !chosen && (bytes < 64 || word == 8)) continue;
+      for (const int64_t load : stress) {
+        if (one.control && load == 1 && !chosen) continue;
+        one.setup.bytes = static_cast<uint32_t>(bytes);
+        one.setup.word_bytes = static_cast<uint32_t>(word);
+        one.setup.stress = load == 1;
+        all.push_back(one);
+      }
+    }
+  }
+}
+
+std::vector<test_case> cases(const experiment_request& request, const store_atomicity_device& device) {
+  std::vector<std::string> names;
+  std::vector<test_case> all;
+  for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
+    for (const litmus_method& method : device.methods(where)) {
+      if (std::find(names.begin(), names.end(), method.name) == names.end()) names.push_back(method.name);
+    }
+  }
+  const std::vector<std::string> wanted = chosen_words(request, "method", names);
+  for (const std::string& memory : chosen_words(request, "memory", {"global", "shared"})) {
+    const rmw::space where = space_of(memory);
+    for (const std::string& writers : chosen_words(request, "writers", {"apart", "together"})) {
+      if (where == rmw::space::shared && writers == "apart") continue;
+      for (const litmus_method& method : device.methods(where)) {
+        if (std::find(wanted.begin(), wanted.end(), method.name) == wanted.end()) continue;
+        test_case one;
+        one.control = method.control;
+        one.sized = method.sized;
+        one.setup.method = method.name;
+        one.setup.where = where;
+        one.setup.same_sm = writers == "together";
+        add_sizes(request, one, all);
+      }
+    }
+  }
+  return all;
+}
+
+row run_case(const experiment_request& request, store_atomicity_device& device, const test_case& what,
+             const experiment_sink& sink, const std::function<void(double)>& progress) {
+  progress(0);
+  row entry = new_row(name, request, what.setup.method, method_kind::object);
+  entry.items = {what.setup.method.rfind("consensus", 0) == 0 ? "H2"
+                 : what.setup.where == rmw::space::global     ? "H3"
+                                                              : "H5"};
+  if (what.setup.method == "object-cells") entry.items.emplace_back("H9");
+  entry.axes = {{"memory", memory_word(what.setup.where)}, {"writers", what.setup.same_sm ? "together" : "apart"}};
+  if (what.sized) {
+    entry.axes.emplace_back("bytes", static_cast<int64_t>(what.setup.bytes));
+    entry.axes.emplace_back("word_bytes", static_cast<int64_t>(what.setup.word_bytes));
+  }
+  entry.axes.emplace_back("stress", static_cast<int64_t>(what.setup.stress ? 1 : 0));
+  litmus_count count;
+  try {
+    const auto program = device.prepare(what.setup);
+    // A control has told what it is for as soon as it was torn a few hundred times.
+    const uint64_t wanted = what.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
+    for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
+      const litmus_count more = program->run(seed * 0x9e3779b9u);
+      if (more.trials == 0) throw error("A launch of the litmus test has made no trial.");
+      count.trials += more.trials;
+      count.violations += more.violations;
+      count.lasting += more.lasting;
+      progress(std::min(1.0, static_cast<double>(count.trials) / static_cast<double>(wanted)));
+    }
+  } catch (const error&) {
+    mark_thrown(entry, std::current_exception());
+    return entry;
+  }
+  if (count.trials == 0) {
+    mark_skipped(entry, "Interrupted before a first trial.");
+    return entry;
+  }
+  const auto trials = static_cast<double>(count.trials);
+  entry.metrics = {
+      {"violations_per_1e9", plain_metric(1e9 * static_cast<double>(count.violations) / trials, "1", count.trials)},
+      {"upper_bound_per_1e9", plain_metric(1e9 * poisson_upper_bound(count.violations) / trials, "1", count.trials)},
+      {"violations", plain_metric(static_cast<double>(count.violations), "1", 1)},
+      {"lasting", plain_metric(static_cast<double>(count.lasting), "1", 1)},
+      {"trials", plain_metric(trials, "1", 1)}};
+  const std::string found =
+      fmt::format("{} trials, {} violations; upper bound with 95 % confidence", count.trials, count.violations);
+  entry.verification = found;
+  if (what.control) {
+    // It claims nothing, and nothing is wrong with it: that it is torn shows that the test can see it.
+    *entry.verification += count.violations == 0
+                               ? "; a control, which was not caught: the test had no chance to see one"
+                               : "; a control, which is to be caught";
+    return entry;
+  }
+  entry.verified = count.violations == 0;
+  if (count.violations != 0) {
+    entry.status = row_status::failed;
+    entry.reason = fmt::format(
+        "{} of {} stores were not seen as one, {} of them for good: {}.", count.violations, count.trials, count.lasting,
+        is_offered(what) ? "do not use rmw::coalesced_store here" : "rmw::coalesced_store is not offered for such");
+  }
+  return entry;
+}
+
+void check(const experiment_request& request) {
+  const auto device = open_side<store_atomicity_device>(request.device);
+  (void)cases(request, *device);
+  (void)trials_of(request);
+}
+
+void run(const experiment_request& request, const experiment_sink& sink) {
+  const auto device = open_side<store_atomicity_device>(request.device);
+  const auto label = [](const test_case& one) {
+    return fmt::format("{}, {} memory", one.setup.method, memory_word(one.setup.where));
+  };
+  for_each_case(cases(request, *device), sink, label, [&](const test_case& one, const auto& progress) {
+    sink.add(run_case(request, *device, one, sink, progress), !one.control && is_offered(one));
+  });
+}
+
+const register_experiment registered({
+    name,
+    "whether one masked store of a warp to several words is seen as one, on which the objects without atomics "
+    "rely",
+    {"H2", "H3", "H5", "H9"},
+    {device_kind::cuda},
+    {{"memory", "global, shared", 0, 0, true, "both"},
+     {"writers", "apart: on multiprocessors of their own (global memory); together: warps of one block", 0, 0, true,
+      "both"},
+     {"bytes", "of a segment: 8, 16, 32, 64, 128", 8, 128, false, "all; controls 64, 128"},
+     {"word_bytes", "that each lane stores: 4, 8", 4, 8, false, "both; controls 4"},
+     {"stress", "1: as many blocks again load the caches and shared memories", 0, 1, false, "both; controls 0"},
+     {"trials", "segments to write, at least, in each case; one value", 1, 1'000'000'000'000, false,
+      "1000000000; controls at most 50000000"},
+     {"method",
+      "random-masks, object-cells, consensus-N; controls: split-store, across-lines, "
+      "consensus-N-unfenced",
+      0, 0, true, "all"}},
+    run,
+    check,
+});
 
 }  // namespace
 

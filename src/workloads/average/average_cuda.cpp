@@ -17,11 +17,13 @@ class cuda_average : public workload {
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const auto memory = std::make_shared<cuda_words>(where_, first_averages(shape));
-    const average_text text{
-        {}, {reinterpret_cast<float*>(memory->address()), memory->count_address()}, shape.stores, method.synchronizes};
-    return prepare_on_cuda(
-        where_, method, shape,
-        {kernels_, text, average_steps(shape), std::make_shared<average_result>(shape, method.synchronizes, memory)});
+    const average_text text{{},
+                            {reinterpret_cast<float*>(memory->address()), memory->count_address()},
+                            shape.stores,
+                            crosses_blocks(method)};
+    return prepare_on_cuda(where_, method, shape,
+                           {kernels_, text, average_steps(shape),
+                            std::make_shared<average_result>(shape, crosses_blocks(method), memory)});
   }
 
   uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {

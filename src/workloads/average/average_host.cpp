@@ -12,11 +12,13 @@ class host_average : public workload {
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const auto memory = std::make_shared<host_words>(first_averages(shape));
-    const average_text text{
-        {}, {reinterpret_cast<float*>(memory->address()), memory->count_address()}, shape.stores, method.synchronizes};
+    const average_text text{{},
+                            {reinterpret_cast<float*>(memory->address()), memory->count_address()},
+                            shape.stores,
+                            crosses_blocks(method)};
     return prepare_on_host(method, shape,
                            {host_text::of(text), average_steps(shape),
-                            std::make_shared<average_result>(shape, method.synchronizes, memory)});
+                            std::make_shared<average_result>(shape, crosses_blocks(method), memory)});
   }
 
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {

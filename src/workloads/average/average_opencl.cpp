@@ -27,8 +27,8 @@ class opencl_average : public workload {
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const auto memory = std::make_shared<opencl_words>(target_, first_averages(shape));
     return prepare_on_opencl(method, shape,
-                             {kernels_, arguments(memory, shape.stores, method.synchronizes), average_steps(shape),
-                              std::make_shared<average_result>(shape, method.synchronizes, memory)});
+                             {kernels_, arguments(memory, shape.stores, crosses_blocks(method)), average_steps(shape),
+                              std::make_shared<average_result>(shape, crosses_blocks(method), memory)});
   }
 
   uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {

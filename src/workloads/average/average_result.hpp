@@ -14,6 +14,11 @@ namespace gpusync::tool {
 /// invalid_argument if there are no elements or too many.
 std::vector<uint32_t> first_averages(const step_shape& shape);
 
+/// Whether threads check other blocks' elements under a method.
+inline bool crosses_blocks(const step_method& method) {
+  return method.kind != method_kind::floor;
+}
+
 /// The steps of runs on such shapes.
 step_sequence average_steps(const step_shape& shape);
 

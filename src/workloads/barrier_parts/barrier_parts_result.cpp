@@ -11,7 +11,7 @@ std::vector<step_method> barrier_parts_methods() {
     method.name = each.name;
     method.title = each.title;
     if (*each.item != '\0') method.items.emplace_back(each.item);
-    method.synchronizes = each.part != barrier_part::none;
+    if (each.part == barrier_part::none) method.kind = method_kind::floor;
     all.push_back(std::move(method));
   }
   for (step_method& method : barrier_methods<whole_barriers>("barrier")) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "boundary/program.hpp"
 #include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
@@ -52,7 +53,7 @@ class barrier_stress_device {
  public:
   virtual ~barrier_stress_device() = default;
   /// Every barrier that orders data.
-  virtual std::vector<std::string> methods() const = 0;
+  virtual std::vector<step_method> methods() const = 0;
   /// Throws gpusync::error if the device cannot run it.
   virtual std::unique_ptr<stress_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) = 0;
 };

@@ -2,6 +2,8 @@
 #include <chrono>
 #include <thread>
 
+#include "boundary/cuda_barriers.hpp"
+#include "boundary/cuda_text.cuh"
 #include "measure/host_timer.hpp"
 #include "workloads/barrier_stress/barrier_stress.hpp"
 #include "workloads/barrier_stress/barrier_stress_kernels.cuh"
@@ -149,7 +151,10 @@ class cuda_barrier_stress : public barrier_stress_device {
  public:
   explicit cuda_barrier_stress(const device_description& description) : where_(description.index) {}
 
-  std::vector<std::string> methods() const override { return ordered_barriers(); }
+  std::vector<step_method> methods() const override {
+    return cuda_barrier_methods_in(kernels_with_barriers<grid::cuda_algorithms, barriers::that_order>(
+        [](auto algorithm) { return &stress<barrier_with<decltype(algorithm)>>; }));
+  }
 
   std::unique_ptr<stress_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
     return with_ordered_barrier<std::unique_ptr<stress_program>>(method, [&](auto algorithm) {

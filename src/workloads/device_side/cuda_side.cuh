@@ -12,16 +12,6 @@
 
 namespace gpusync::tool {
 
-/// Names of all grid barriers that order data, in the registry's order.
-inline std::vector<std::string> ordered_barriers() {
-  std::vector<std::string> names;
-  grid::cuda_algorithms::for_each([&names](auto algorithm) {
-    using barrier = decltype(algorithm);
-    if (orders_data(barrier::order)) names.push_back(grid::name_of<barrier>());
-  });
-  return names;
-}
-
 /// Calls `make(Algorithm{})`, which returns a pointer of type Pointer, for the grid barrier of this name that orders
 /// data. Throws invalid_argument if there is none.
 template <class Pointer, class Make>

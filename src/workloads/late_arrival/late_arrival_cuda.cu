@@ -128,7 +128,7 @@ class cuda_late_arrival : public late_arrival_device {
  public:
   explicit cuda_late_arrival(const device_description& description) : where_(description.index) {}
 
-  std::vector<std::string> methods() const override { return kernels_.names(); }
+  std::vector<step_method> methods() const override { return cuda_barrier_methods_in(kernels_); }
 
   std::unique_ptr<late_arrival_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
     const void* const kernel = kernels_.find(method);

@@ -48,7 +48,8 @@ class cuda_oversubscription : public workload {
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all = relay_methods();
-    all.insert(all.begin() + 1, {method_names::graph, "CUDA graph of kernels, one for each phase", {}});
+    all.insert(all.begin() + 1,
+               {method_names::graph, "CUDA graph of kernels, one for each phase", {}, method_kind::graph});
     return all;
   }
 

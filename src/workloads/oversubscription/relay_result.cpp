@@ -40,7 +40,7 @@ step_sequence relay_steps(std::shared_ptr<const relay_result> result) {
 
 std::vector<step_method> relay_methods() {
   const std::vector<std::string> items{"S5"};
-  return {{method_names::relaunch, "a grid of all blocks for each phase, queued in order", items},
+  return {{method_names::relaunch, "a grid of all blocks for each phase, queued in order", items, method_kind::launch},
           {"phased-striding", "phased grid, each block its share of the virtual ones", items},
           {"phased-claiming", "phased grid, virtual blocks claimed from a counter, one barrier", items},
           {"phased-flag-claiming", "phased grid, virtual blocks claimed by flags, two barriers (Shen)", items}};

@@ -229,6 +229,8 @@ class calls_workload : public workload {
       step_method method;
       method.name = named::name();
       method.title = named::name();
+      method.kind = method_kind::object;
+      method.rival = named::is_rival;
       method.items = named::items();
       method.needs_co_residency = true;
       all.push_back(method);
@@ -257,6 +259,8 @@ class calls_workload : public workload {
   struct named_policy {
     using consensus = Consensus;
     static constexpr bool adds_only = AddsOnly;
+    static constexpr bool is_rival =
+        std::is_same_v<Consensus, rivals::hardware> || std::is_same_v<Consensus, rivals::cas_loop>;
     static constexpr bool in_global = InGlobal || !is_shared;
     static std::string name() {
       std::string words = Consensus::name;

@@ -113,9 +113,12 @@ class thread_calls : public workload {
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all;
-    for_each_policy([&](auto, const std::string& name) {
+    for_each_policy([&](auto policy, const std::string& name) {
+      using consensus = decltype(policy);
       step_method method;
       method.name = method.title = name;
+      method.kind = method_kind::object;
+      method.rival = std::is_same_v<consensus, rivals::hardware> || std::is_same_v<consensus, rivals::cas_loop>;
       if (name != "cas-loop") method.items = {"H3", "H4"};
       all.push_back(method);
     });

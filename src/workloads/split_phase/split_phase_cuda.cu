@@ -198,10 +198,12 @@ class cuda_split_workload : public workload {
   cuda_split_workload(const cuda_target& where, double microseconds) : where_(where), microseconds_(microseconds) {}
 
   std::vector<step_method> methods() const override {
-    std::vector<step_method> all{{work_alone, "the work alone", {}, false}};
-    for (const std::string& name : kernels_.names()) {
-      all.push_back({name, name + " with work between arrival and wait", {}, true, true, true});
-      if (by_proxy_.find(name) == nullptr) continue;
+    std::vector<step_method> all{{work_alone, "the work alone", {}, method_kind::floor}};
+    for (step_method& method : cuda_barrier_methods_in(kernels_)) {
+      method.title = method.name + " with work between arrival and wait";
+      method.items.clear();
+      all.push_back(method);
+      if (by_proxy_.find(method.name) == nullptr) continue;
       all.push_back(all.back());
       all.back().name += proxy_suffix;
       all.back().title += ", served by a warp of its own";

@@ -1,4 +1,4 @@
-#include "experiments/grid_barriers/shapes.hpp"
+#include "experiments/shapes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -47,6 +47,26 @@ std::vector<step_shape> parse_shapes(const std::vector<std::string>& words) {
 
 std::string to_word(const step_shape& shape) {
   return fmt::format("{}x{}", shape.blocks, shape.threads);
+}
+
+std::vector<int64_t> chosen_blocks(const experiment_request& request, workload& workload, int64_t threads) {
+  std::vector<uint32_t> blocks;
+  if (!has_chosen(request, "blocks")) {
+    blocks = workload.default_blocks(request.quick);
+    const uint64_t most = workload.max_co_resident(static_cast<uint32_t>(threads));
+    std::erase_if(blocks, [most](uint32_t count) { return count > most; });
+  }
+  return chosen_numbers(request, "blocks", blocks);
+}
+
+std::string in_words(const step_shape& shape) {
+  return fmt::format("{} blocks x {} threads{}", shape.blocks, shape.threads, shape.stores ? ", stores in flight" : "");
+}
+
+std::vector<std::pair<std::string, axis_value>> axes_of(const step_shape& shape) {
+  return {{"blocks", int64_t{shape.blocks}},
+          {"threads", int64_t{shape.threads}},
+          {"stores", int64_t{shape.stores ? 1 : 0}}};
 }
 
 std::vector<step_shape> shapes_or(const experiment_request& request, const std::vector<std::string>& defaults) {

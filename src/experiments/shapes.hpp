@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/experiment.hpp"
-#include "workloads/step_program.hpp"
+#include "boundary/program.hpp"
+#include "experiments/choices.hpp"
 
 namespace gpusync::tool {
 
@@ -15,6 +15,16 @@ std::vector<step_shape> parse_shapes(const std::vector<std::string>& words);
 
 /// "132x256".
 std::string to_word(const step_shape& shape);
+
+/// The blocks that axis `blocks` names, or those of the workload's that run at once: beyond, there is nothing to
+/// compare launches with.
+std::vector<int64_t> chosen_blocks(const experiment_request& request, workload& workload, int64_t threads);
+
+/// "132 blocks x 256 threads, stores in flight".
+std::string in_words(const step_shape& shape);
+
+/// The axes blocks, threads and stores of a shape.
+std::vector<std::pair<std::string, axis_value>> axes_of(const step_shape& shape);
 
 /// The shapes that axis `shape` names, or `defaults`. Throws usage_error.
 std::vector<step_shape> shapes_or(const experiment_request& request, const std::vector<std::string>& defaults);

@@ -1,0 +1,70 @@
+#include "experiments/choices.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "usage_error.hpp"
+
+namespace gpusync::tool {
+
+std::vector<std::string> chosen_words(const experiment_request& request, const std::string& axis,
+                                      const std::vector<std::string>& allowed,
+                                      const std::vector<std::string>& defaults) {
+  const auto is_allowed = [&](const std::string& word) { return std::ranges::find(allowed, word) != allowed.end(); };
+  std::vector<std::string> words;
+  const auto found = request.axes.words.find(axis);
+  if (found == request.axes.words.end()) {
+    std::ranges::copy_if(defaults, std::back_inserter(words), is_allowed);
+    return words;
+  }
+  for (const std::string& word : found->second) {
+    if (is_allowed(word)) continue;
+    throw usage_error(fmt::format("Axis {} does not take '{}' on {}: it takes {}.", axis, word, request.device.id,
+                                  fmt::join(allowed, ", ")));
+  }
+  return found->second;
+}
+
+std::vector<std::string> chosen_words(const experiment_request& request, const std::string& axis,
+                                      const std::vector<std::string>& allowed) {
+  return chosen_words(request, axis, allowed, allowed);
+}
+
+int64_t chosen_number(const experiment_request& request, const std::string& axis, int64_t by_default) {
+  const std::vector<int64_t> numbers = request.axes.numbers_or(axis, {by_default});
+  if (numbers.size() != 1) throw usage_error(fmt::format("Axis {} takes one value.", axis));
+  return numbers.front();
+}
+
+std::vector<int64_t> chosen_numbers(const experiment_request& request, const std::string& axis,
+                                    const std::vector<uint32_t>& defaults) {
+  return request.axes.numbers_or(axis, {defaults.begin(), defaults.end()});
+}
+
+bool has_chosen(const experiment_request& request, const std::string& axis) {
+  return request.axes.words.contains(axis) || request.axes.numbers.contains(axis);
+}
+
+std::vector<step_method> chosen_methods(const experiment_request& request, const std::vector<step_method>& all,
+                                        const std::function<bool(const step_method&)>& is_default) {
+  std::vector<std::string> defaults;
+  for (const step_method& method : all) {
+    if (is_default(method)) defaults.push_back(method.name);
+  }
+  return chosen_methods(request, all, defaults);
+}
+
+std::vector<step_method> chosen_methods(const experiment_request& request, const std::vector<step_method>& all,
+                                        const std::vector<std::string>& defaults) {
+  std::vector<std::string> names;
+  for (const step_method& method : all) names.push_back(method.name);
+  std::vector<step_method> chosen;
+  for (const std::string& name : chosen_words(request, "method", names, defaults)) {
+    chosen.push_back(*std::ranges::find(all, name, &step_method::name));
+  }
+  return chosen;
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,199 @@
+#include "experiments/method_comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include <gpusync/core/error.hpp>
+#include "measure/repeat_difference.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+/// One method, from its preparation to its row.
+struct contender {
+  step_method method;
+  prepared_method program;
+  std::exception_ptr refusal;  // why it could not be prepared
+};
+
+std::vector<contender> prepare_all(const std::vector<step_method>& methods,
+                                   const std::function<prepared_method(const step_method&)>& prepare,
+                                   const experiment_sink& sink) {
+  std::vector<contender> all;
+  for (const step_method& method : methods) {
+    if (sink.interrupted()) break;
+    contender& one = all.emplace_back(contender{method, {}, {}});
+    try {
+      one.program = prepare(method);
+    } catch (const error&) {
+      one.refusal = std::current_exception();
+    }
+  }
+  return all;
+}
+
+/// Fills in whether the computed result was right, and what follows from that.
+void judge(const prepared_method& program, const compared& figures, row& entry) {
+  if (figures.failure) {
+    mark_thrown(entry, figures.failure);
+    return;
+  }
+  try {
+    const verification found = program.verify();
+    if (found.performed) mark_checked(entry, found.checked, found.wrong, found.how);
+  } catch (const error& failure) {
+    entry.status = row_status::failed;
+    entry.reason = failure.what();
+    return;
+  }
+  if (entry.status == row_status::ok && figures.samples.empty()) {
+    mark_skipped(entry, "Interrupted before a first sample.");
+  }
+  if (program.finish) program.finish(entry);
+}
+
+/// No boundary takes less than no time: other work on the machine was larger than what was to be measured.
+void require_growth(row& entry) {
+  metric& time = entry.metrics.front().second;
+  if (entry.status != row_status::ok || entry.kind == method_kind::floor || *time.median > 0) return;
+  mark_skipped(entry, fmt::format("Not measurable: the longer runs took no longer than the shorter ones (median "
+                                  "difference {:.3g} us a step, quartiles {:.3g} and {:.3g}). Is the machine busy with "
+                                  "other work?",
+                                  *time.median, *time.q1, *time.q3));
+  time.value = time.q1 = time.median = time.q3 = time.stddev = std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> method_result::stop() const {
+  if (figures.stop == stop_reason::running) return std::nullopt;
+  return std::string(to_string(figures.stop));
+}
+
+std::vector<method_result> compare_methods(const comparison_setting& setting, const std::vector<step_method>& methods,
+                                           const std::function<prepared_method(const step_method&)>& prepare,
+                                           const stop_rule& rule, const std::function<void(double)>& progress) {
+  progress(0);
+  std::vector<contender> all = prepare_all(methods, prepare, setting.sink);
+  std::vector<candidate> candidates;
+  for (const contender& one : all) {
+    if (!one.refusal) candidates.push_back(one.program.program);
+  }
+  std::vector<compared> figures = compare(candidates, {rule, setting.sink.interrupted, progress});
+  const std::optional<double> clock = clock_seen(setting.clock_mhz);
+
+  std::vector<method_result> results;
+  size_t next = 0;
+  for (contender& one : all) {
+    method_result& result = results.emplace_back();
+    result.method = one.method;
+    result.entry = new_row(setting.experiment, setting.request, one.method);
+    result.entry.clock_mhz = clock;
+    if (one.refusal) {
+      mark_not_prepared(result.entry, one.refusal);
+    } else {
+      result.figures = std::move(figures[next++]);
+      judge(one.program, result.figures, result.entry);
+    }
+    // Wrong results are what a method without ordering is measured for; any other failure of it is one.
+    result.claims_correctness = one.method.ordered || result.entry.verified != std::optional<bool>(false);
+  }
+  return results;
+}
+
+std::vector<method_result> compare_steps(workload& workload, const comparison_setting& setting,
+                                         const std::vector<step_method>& methods, const step_shape& shape,
+                                         const std::function<void(double)>& progress) {
+  const bool quick = setting.request.quick;
+  repeat_options how;
+  how.target_run_ns = quick ? 3e6 : 10e6;
+  how.interrupted = setting.sink.interrupted;
+  const auto prepare = [&](const step_method& method) -> prepared_method {
+    const std::shared_ptr<program> program = workload.prepare(method, shape);
+    return {
+        by_repeat_difference({[program](uint64_t steps) { return program->run(steps); }, program->steps_unit()}, how),
+        [program] { return program->verify(); }};
+  };
+  comparison_setting own = setting;
+  if (!own.clock_mhz) own.clock_mhz = [&workload] { return workload.clock_mhz(); };
+  const stop_rule rule = quick ? stop_rule{5, 15, 0.02, 0.5, 2e9} : stop_rule{11, 51, 0.005, 0.5, 8e9};
+  std::vector<method_result> results = compare_methods(own, methods, prepare, rule, progress);
+  for (method_result& result : results) {
+    constexpr double us = 1e-3;
+    metric time = median_metric(result.figures.of(step_sample), us, "us", setting.request.keep_samples);
+    time.stop = result.stop();
+    if (time.n != 0) time.stddev = repeat_sigma(result.figures) * us;
+    result.entry.metrics = {{"step_time", std::move(time)}};
+    require_growth(result.entry);
+  }
+  return results;
+}
+
+stop_rule rule_for_runs(bool quick) {
+  return quick ? stop_rule{1, 5, 0.05, 0, 0.5e9, 1} : stop_rule{3, 15, 0.005, 0, 3e9, 3};
+}
+
+std::vector<method_result> compare_runs(workload& workload, const comparison_setting& setting,
+                                        const std::vector<step_method>& methods, const step_shape& shape,
+                                        const stop_rule& rule, const std::function<void(double)>& progress) {
+  const auto prepare = [&](const step_method& method) -> prepared_method {
+    const std::shared_ptr<program> program = workload.prepare(method, shape);
+    program->end_when(setting.sink.interrupted);
+    const auto add_findings = [program](row& entry) {
+      for (const auto& [name, value] : program->found()) {
+        metric figure = empty_metric("1");
+        figure.value = value;
+        figure.n = value ? 1 : 0;
+        entry.metrics.emplace_back(name, figure);
+      }
+    };
+    return {{[program]() -> turn_samples {
+              return {{run_sample, program->run() * 1e-6}};
+            }},
+            [program] { return program->verify(); },
+            add_findings};
+  };
+  std::vector<method_result> results = compare_methods(setting, methods, prepare, rule, progress);
+  for (method_result& result : results) {
+    metric time = median_metric(result.figures.of(run_sample), 1, "ms", setting.request.keep_samples);
+    time.stop = result.stop();
+    result.entry.metrics.insert(result.entry.metrics.begin(), {"run_time", std::move(time)});
+  }
+  return results;
+}
+
+const method_result* find_ok(const std::vector<method_result>& results, const std::string& method) {
+  const auto found = std::ranges::find_if(results, [&](const method_result& result) {
+    return result.method.name == method && result.entry.status == row_status::ok;
+  });
+  return found == results.end() ? nullptr : &*found;
+}
+
+void add_ratios(std::vector<method_result>& results, const std::string& metric_name, const std::string& sample,
+                const std::vector<std::string>& rivals) {
+  for (const std::string& rival : rivals) {
+    const method_result* base = find_ok(results, rival);
+    if (base == nullptr) continue;
+    for (method_result& result : results) {
+      if (result.entry.status != row_status::ok) continue;
+      result.entry.metrics.emplace_back(metric_name + "_over_" + rival,
+                                        ratio_of(result.figures.of(sample), base->figures.of(sample)));
+    }
+  }
+}
+
+std::vector<row> add_rows(std::vector<method_result>& results,
+                          const std::vector<std::pair<std::string, axis_value>>& axes, const experiment_sink& sink) {
+  std::vector<row> rows;
+  for (method_result& result : results) {
+    result.entry.axes = axes;
+    rows.push_back(result.entry);
+    sink.add(std::move(result.entry), result.claims_correctness);
+  }
+  return rows;
+}
+
+}  // namespace gpusync::tool

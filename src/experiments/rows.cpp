@@ -1,0 +1,84 @@
+#include "experiments/rows.hpp"
+
+#include <fmt/format.h>
+
+#include <gpusync/core/error.hpp>
+
+namespace gpusync::tool {
+
+row new_row(const char* experiment, const experiment_request& request, const std::string& method, method_kind kind) {
+  row entry;
+  entry.experiment = experiment;
+  entry.device = request.device.id;
+  entry.method = method;
+  entry.kind = kind;
+  return entry;
+}
+
+row new_row(const char* experiment, const experiment_request& request, const step_method& method) {
+  row entry = new_row(experiment, request, method.name, method.kind);
+  entry.items = method.items;
+  entry.ordered = method.ordered;
+  entry.rival = is_rival(method);
+  return entry;
+}
+
+metric ratio_of(const std::vector<double>& values, const std::vector<double>& base) {
+  std::vector<double> ratios = by_round(values, base, [](double value, double other) { return value / other; });
+  for (size_t i = ratios.size(); i-- > 0;) {
+    if (!(base[i] > 0)) ratios.erase(ratios.begin() + static_cast<ptrdiff_t>(i));
+  }
+  return median_metric(ratios, 1, "1", false);
+}
+
+void mark_thrown(row& entry, const std::exception_ptr& thrown) {
+  entry.status = row_status::failed;
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const not_co_resident& refusal) {
+    mark_skipped(entry, refusal.what());
+  } catch (const invalid_argument& refusal) {
+    mark_skipped(entry, refusal.what());
+  } catch (const std::exception& failure) {
+    entry.reason = failure.what();
+  } catch (...) {
+    entry.reason = "An unknown failure.";
+  }
+}
+
+void mark_not_prepared(row& entry, const std::exception_ptr& thrown) {
+  mark_thrown(entry, thrown);
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const runtime_failure&) {  // failed
+  } catch (const error&) {
+    entry.status = row_status::skipped;
+  } catch (...) {  // failed
+  }
+}
+
+void mark_skipped(row& entry, const std::string& reason) {
+  entry.status = row_status::skipped;
+  entry.reason = reason;
+}
+
+void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how) {
+  entry.verified = wrong == 0;
+  entry.verification = fmt::format("{} words: {}", checked, how);
+  if (wrong == 0) return;
+  entry.status = row_status::failed;
+  entry.reason = fmt::format("Wrong results: {} of {} checked words ({:.3g} %).{}", wrong, checked,
+                             100.0 * static_cast<double>(wrong) / static_cast<double>(checked),
+                             entry.ordered ? "" : " This method orders no data, so it may read stale words.");
+}
+
+std::optional<double> clock_seen(const std::function<double()>& measure) {
+  try {
+    const double clock = measure ? measure() : 0;
+    return clock > 0 ? std::optional(clock) : std::nullopt;
+  } catch (const error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,41 @@
+// Rows and figures from what was measured: the one way to make them.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "boundary/program.hpp"
+#include "experiments/experiment.hpp"
+#include "measure/comparison.hpp"
+#include "results/metrics.hpp"
+
+namespace gpusync::tool {
+
+/// A row of a method on the request's device, about which nothing is known yet.
+row new_row(const char* experiment, const experiment_request& request, const step_method& method);
+/// The same of a method that is no step_method.
+row new_row(const char* experiment, const experiment_request& request, const std::string& method, method_kind kind);
+
+/// `values[i] / base[i]` by round, as a metric of unit 1; rounds whose base is 0 say nothing. Both of one comparison.
+metric ratio_of(const std::vector<double>& values, const std::vector<double>& base);
+
+/// Marks a row as skipped if the device refused the launch (it would not fit), as failed for anything else that was
+/// thrown, with the sentence as the reason.
+void mark_thrown(row& entry, const std::exception_ptr& thrown);
+
+/// The same for what preparing a program has thrown: any gpusync::error is a refusal, unless a call of a runtime
+/// failed.
+void mark_not_prepared(row& entry, const std::exception_ptr& thrown);
+
+/// Marks a row as skipped for that reason.
+void mark_skipped(row& entry, const std::string& reason);
+
+/// Fills in what a check of words has found: verified or failed.
+void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how);
+
+/// The clock that `measure` finds, in MHz; empty if there is none. A device that has failed has none: its rows say why.
+std::optional<double> clock_seen(const std::function<double()>& measure);
+
+}  // namespace gpusync::tool
