@@ -19,6 +19,10 @@ std::deque<experiment>& registered() {
 
 }  // namespace
 
+void add_all(const std::vector<row>& rows, const experiment_sink& sink) {
+  for (const row& entry : rows) sink.add(entry, true);
+}
+
 register_experiment::register_experiment(experiment which) {
   registered().push_back(std::move(which));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include <gpusync/core/error.hpp>
 #include "devices/host_memory.hpp"
@@ -152,12 +153,9 @@ void run_application(const application& what, const experiment_request& request,
         progress(done / static_cast<double>(sizes.size() * blocks.size()),
                  fmt::format("{} blocks of {} threads", shape.blocks, threads));
       };
-      for (row& entry : run_shape(what, *workload, methods, shape, request, sink, report)) {
-        rows.push_back(std::move(entry));
-      }
+      std::ranges::move(run_shape(what, *workload, methods, shape, request, sink, report), std::back_inserter(rows));
     }
-    if (sink.interrupted()) continue;
-    for (row& entry : fits_of(rows)) sink.add(std::move(entry), true);
+    if (!sink.interrupted()) add_all(fits_of(rows), sink);
   }
 }
 

@@ -121,7 +121,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       finished += 1;
     }
   }
-  for (row& entry : feng_xiao_published(name)) sink.add(std::move(entry), true);
+  add_all(feng_xiao_published(name), sink);
 }
 
 std::vector<axis> axes() {

@@ -56,7 +56,7 @@ void run_sweep(const experiment_request& request, workload& workload, const std:
       sink.add(std::move(entry), true);
     }
   });
-  for (row& entry : fits_of(rows)) sink.add(std::move(entry), true);
+  add_all(fits_of(rows), sink);
 }
 
 void check(const experiment_request& request) {
@@ -75,7 +75,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     };
     run_sweep(request, *workload, methods, sweeps[i], own);
   }
-  for (row& entry : published_decomposition()) sink.add(std::move(entry), true);
+  add_all(published_decomposition(), sink);
 }
 
 const register_experiment registered({

@@ -326,7 +326,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     }
   }
   if (!all.from_files) {
-    for (row& entry : feng_xiao_published(name)) sink.add(std::move(entry), true);
+    add_all(feng_xiao_published(name), sink);
   }
 }
 

@@ -207,7 +207,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
              sink);
   });
   if (request.device.kind != device_kind::cuda) return;
-  for (const row& entry : hagen_published(name)) sink.add(entry, true);
+  add_all(hagen_published(name), sink);
 }
 
 const register_experiment registered({

@@ -1,5 +1,8 @@
 // Experiment opencl-barriers: one synchronization over the number of work-groups, by event profiling. Figure 4-4 and
 // appendix H of Shen 2013 (item S6), with equations 3 and 4.
+#include <algorithm>
+#include <iterator>
+
 #include "experiments/shen_2013/thesis_comparison.hpp"
 #include "measure/statistics.hpp"
 #include "models/fits.hpp"
@@ -39,11 +42,10 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     for_each_case(counts, sink, label, [&](int64_t groups, const auto& progress) {
       auto results = compare_thesis_runs(*device, {name, request, sink}, methods, shape_of(groups), rule, progress);
       fill_in(results, request.keep_samples);
-      for (row& entry : add_rows(results, {{"groups", groups}, {"items", int64_t{items}}}, sink)) {
-        rows.push_back(std::move(entry));
-      }
+      std::ranges::move(add_rows(results, {{"groups", groups}, {"items", int64_t{items}}}, sink),
+                        std::back_inserter(rows));
     });
-    for (row& entry : fits_of(rows)) sink.add(std::move(entry), true);
+    add_all(fits_of(rows), sink);
   });
   add_published(name, sink);
 }

@@ -1,6 +1,7 @@
 // Experiment opencl-iterations: repeated synchronization at the largest number of work-groups. Figures 4-5 and 4-6 and
 // appendix I of Shen 2013 (item S7), with equations 5 and 6.
 #include <algorithm>
+#include <iterator>
 
 #include "experiments/shen_2013/thesis_comparison.hpp"
 #include "models/fits.hpp"
@@ -52,15 +53,11 @@ void run(const experiment_request& request, const experiment_sink& sink) {
         result.entry.metrics = {{"total_time", thesis_time(result, host_sample, "ms", request.keep_samples)},
                                 {"device_time", thesis_time(result, device_sample, "ms", request.keep_samples)}};
       }
-      for (row& entry : add_rows(results,
-                                 {{"groups", int64_t{grid.groups}},
-                                  {"items", int64_t{grid.items}},
-                                  {"iterations", int64_t{grid.iterations}}},
-                                 sink)) {
-        rows.push_back(std::move(entry));
-      }
+      const std::vector<std::pair<std::string, axis_value>> axes{
+          {"groups", int64_t{grid.groups}}, {"items", int64_t{grid.items}}, {"iterations", int64_t{grid.iterations}}};
+      std::ranges::move(add_rows(results, axes, sink), std::back_inserter(rows));
     }
-    for (row& entry : fits_of(rows)) sink.add(std::move(entry), true);
+    add_all(fits_of(rows), sink);
   });
   add_published(name, sink);
 }

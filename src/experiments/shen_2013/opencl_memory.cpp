@@ -2,6 +2,9 @@
 // Figure 4-7 and appendix J of Shen 2013 (item S8). Counted, not sampled: the sum of our own allocations.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "experiments/shen_2013/thesis_comparison.hpp"
 #include "models/fits.hpp"
 
@@ -51,11 +54,10 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       auto results =
           compare_thesis_runs(*device, {name, request, sink}, methods, shape_of(groups), once, progress, &memory);
       for (method_result& result : results) fill_in(memory[result.method.name], result.entry);
-      for (row& entry : add_rows(results, {{"groups", groups}, {"items", int64_t{items}}}, sink)) {
-        rows.push_back(std::move(entry));
-      }
+      std::ranges::move(add_rows(results, {{"groups", groups}, {"items", int64_t{items}}}, sink),
+                        std::back_inserter(rows));
     });
-    for (row& entry : fits_of(rows)) sink.add(std::move(entry), true);
+    add_all(fits_of(rows), sink);
   });
   add_published(name, sink);
 }

@@ -103,8 +103,8 @@ std::vector<row> thesis_published(const std::string& experiment) {
 
 void add_published(const char* experiment, const experiment_sink& sink) {
   const std::vector<row> published = thesis_published(experiment);
-  for (const row& entry : published) sink.add(entry, true);
-  for (row& entry : fits_of(published)) sink.add(std::move(entry), true);
+  add_all(published, sink);
+  add_all(fits_of(published), sink);
 }
 
 }  // namespace gpusync::tool
