@@ -14,6 +14,7 @@
 
 #include "boundary/method_kind.hpp"
 #include "devices/device.hpp"
+#include "measure/interruption.hpp"
 
 namespace gpusync::tool {
 
@@ -71,17 +72,6 @@ struct verification {
 
 /// What a run has found besides being right or wrong, by name: a score, a position. Empty: there is none.
 using findings = std::vector<std::pair<std::string, std::optional<double>>>;
-
-/// What ends a long computation early because the user wants it to end. No failure: whoever throws it has nothing to
-/// report.
-struct run_interrupted : std::exception {
-  const char* what() const noexcept override { return "Interrupted."; }
-};
-
-/// Throws run_interrupted if `asked` is there and says yes.
-inline void end_if(const std::function<bool()>& asked) {
-  if (asked && asked()) throw run_interrupted();
-}
 
 /// Device memory of a program's barrier, in bytes.
 struct program_memory {
