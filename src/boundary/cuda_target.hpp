@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gpusync/core/cuda_device.hpp>
+#include <gpusync/launch/cuda_admission.hpp>
 
 namespace gpusync::tool {
 
