@@ -29,12 +29,14 @@ struct two_words {
 
 /// 128 bits that are read and exchanged as one.
 struct alignas(16) wide_word {
-  uint64_t low;
-  uint64_t high;
+  uint64_t low;   ///< the first 64 bits in memory
+  uint64_t high;  ///< the other 64
 };
+/// All 128 bits.
 GPUSYNC_HD constexpr bool operator==(const wide_word& one, const wide_word& other) {
   return one.low == other.low && one.high == other.high;
 }
+/// Any of them.
 GPUSYNC_HD constexpr bool operator!=(const wide_word& one, const wide_word& other) {
   return !(one == other);
 }

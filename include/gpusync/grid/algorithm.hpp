@@ -61,7 +61,9 @@ struct algorithm_defaults {
   /// by find<Foremost>(grid, places, who) instead of join(), and there is arrive_first<Foremost>(grid, places, who,
   /// state, log, lost) for a block that has not joined yet: see placed_counters.
   static constexpr bool has_places = false;
+  /// What that is.
   using places = detail::no_places;
+  /// For a barrier whose memory begins at `words`.
   GPUSYNC_HD static places places_in(uint32_t*) { return {}; }
 };
 

@@ -41,6 +41,7 @@ class cuda_barrier_storage
   /// left no more, the counters lie anywhere, which is slower and as correct.
   cuda_barrier_storage(const cuda_device& device, block_count blocks, const l2_survey& survey, uint32_t first_phase = 0)
       : cuda_barrier_storage(device, blocks, survey, barrier_tuning::shipped_for(device.name()), first_phase) {}
+  /// The same with both.
   cuda_barrier_storage(const cuda_device& device, block_count blocks, const l2_survey& survey,
                        const barrier_tuning& tuning, uint32_t first_phase = 0)
       : cuda_barrier_storage::barrier_storage(device, blocks, first_phase,

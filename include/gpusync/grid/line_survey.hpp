@@ -20,7 +20,7 @@ namespace gpusync::grid {
 /// one.
 class line_survey {
  public:
-  static constexpr uint32_t line_words = gpusync::detail::line_words;
+  static constexpr uint32_t line_words = gpusync::detail::line_words;  ///< words of 32 bits in a line
 
   line_survey() = default;
 

@@ -14,7 +14,7 @@ struct membership {
 
 /// All blocks of the grid, from the launch's beginning to its end.
 struct whole_grid {
-  static constexpr bool may_drop = false;
+  static constexpr bool may_drop = false;  ///< members are fixed for a launch
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -45,10 +45,10 @@ struct whole_grid {
 
 /// The blocks `first` to `first + count - 1` of the grid. The others must not call the barrier: they are refused.
 struct block_range {
-  static constexpr bool may_drop = false;
+  static constexpr bool may_drop = false;  ///< members are fixed for a launch
 
-  uint32_t first = 0;
-  uint32_t count = 1;
+  uint32_t first = 0;  ///< the first block, counted as the grid counts its blocks
+  uint32_t count = 1;  ///< how many blocks from there
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -80,8 +80,9 @@ struct block_range {
 /// drops of phase p + 1 under way, which do not count yet, but none of phase p + 2, for it has not arrived in p + 1.
 class dropping_blocks {
  public:
-  static constexpr bool may_drop = true;
+  static constexpr bool may_drop = true;  ///< members may leave
 
+  /// With the storage's roster of `capacity` blocks: use its dropping_barrier().
   GPUSYNC_HD explicit dropping_blocks(uint32_t* roster = nullptr, uint32_t capacity = 0)
       : roster_(roster), capacity_(capacity) {}
 

@@ -57,7 +57,7 @@ template <ordering Order>
 struct placed_counters : algorithm_defaults {
   static constexpr ordering order = Order;
   static constexpr bool has_fused_form = true;
-  static constexpr bool has_places = true;
+  static constexpr bool has_places = true;  ///< places and find()
   static constexpr const char* family = "placed-counters";
   /// Half of what a word can count: while adds of one phase are still under way to a copy, those of the next may come.
   static constexpr uint32_t max_blocks = phase_word::max_blocks / 2;
@@ -79,6 +79,7 @@ struct placed_counters : algorithm_defaults {
     uint32_t poll_backoff;  ///< cycles before it
   };
 
+  /// Where the counters lie, and the plan to use them by.
   using places = counter_places;
 
   GPUSYNC_HD static constexpr size_t words(uint32_t) {

@@ -39,9 +39,12 @@ class cuda_phased_storage : public detail::phased_storage<Schedule, Algorithm, c
 template <class T>
 class cuda_phased_state {
  public:
+  /// `per_block` values for each virtual block. Throws cuda_failure if memory is short.
   cuda_phased_state(const cuda_device& device, uint32_t virtual_blocks, uint32_t per_block)
       : per_block_(per_block), values_(device, size_t{virtual_blocks} * per_block * sizeof(T)) {}
+  /// What a kernel takes as an argument.
   phased_state<T> view() const { return {static_cast<T*>(values_.address()), per_block_}; }
+  /// Bytes of memory.
   size_t bytes() const { return values_.bytes(); }
 
  private:

@@ -31,9 +31,12 @@ class host_phased_storage : public detail::phased_storage<Schedule, Algorithm, G
 template <class T>
 class host_phased_state {
  public:
+  /// `per_block` values for each virtual block.
   host_phased_state(uint32_t virtual_blocks, uint32_t per_block)
       : per_block_(per_block), values_(size_t{virtual_blocks} * per_block) {}
+  /// What a kernel takes as an argument.
   phased_state<T> view() { return {values_.data(), per_block_}; }
+  /// Bytes of memory.
   size_t bytes() const { return values_.size() * sizeof(T); }
 
  private:

@@ -43,7 +43,7 @@ inline constexpr bool needs_evidence = !std::is_void<typename Consensus::evidenc
 
 /// Says that a device has been asked for: what evidence_permit is for some policy.
 struct device_permit {
-  gpusync::detail::handle_header header_;
+  gpusync::detail::handle_header header_;  ///< names the device
   /// How a launch finds it among the arguments.
   GPUSYNC_HD const gpusync::detail::handle_header& header() const { return header_; }
 };

@@ -29,20 +29,25 @@ struct place_of<space::shared> : gpusync::detail::in_shared_memory {};
 /// as its threads do. Word: of 32, 64 or 128 bits. Orders and costs: see cuda_memory.
 template <space Where>
 struct cuda_words {
+  /// The scope of all accesses.
   static constexpr scope shared_by = Where == space::global ? scope::device : scope::block;
 
+  /// Relaxed or acquire.
   template <memory_order Order, class Word>
   static __device__ __forceinline__ Word load(const Word* address) {
     return atomics::template load<Order, shared_by>(address);
   }
+  /// Relaxed or release.
   template <memory_order Order, class Word>
   static __device__ __forceinline__ void store(Word* address, Word word) {
     atomics::template store<Order, shared_by>(address, word);
   }
+  /// Returns what the word held before. Not for 128 bits.
   template <memory_order Order, class Word>
   static __device__ __forceinline__ Word fetch_add(Word* address, Word amount) {
     return atomics::template fetch_add<Order, shared_by>(address, amount);
   }
+  /// The same; stores `desired` if that was `expected`.
   template <memory_order Order, class Word>
   static __device__ __forceinline__ Word compare_exchange(Word* address, Word expected, Word desired) {
     return atomics::template compare_exchange<Order, shared_by>(address, expected, desired);

@@ -75,6 +75,7 @@ class basic_fault_tolerant_barrier
   static constexpr uint32_t lost_words = log::words;
 
  public:
+  /// The most blocks.
   static constexpr uint32_t max_blocks = N;
 
   /// Use the storage's barrier() instead. `words`: bytes(blocks) of memory at a multiple of 128, zero before the
@@ -135,6 +136,7 @@ class basic_fault_tolerant_barrier
   GPUSYNC_HD bool was_member(uint32_t block) const { return block < blocks_ && !has(lost_before_, block); }
   /// The rank of a member, or the rank that it had until the last loss.
   GPUSYNC_HD uint32_t rank_of(uint32_t block) const { return block - ones_below(lost_, block); }
+  /// The rank that a block had until the last loss.
   GPUSYNC_HD uint32_t rank_before(uint32_t block) const { return block - ones_below(lost_before_, block); }
   /// Members until the last loss.
   GPUSYNC_HD uint32_t count_before() const { return blocks_ - ones_below(lost_before_, blocks_); }

@@ -116,6 +116,7 @@ template <class State, uint32_t N, class Consensus = rmw::cas<>, class Operation
 class host_rmw_storage
     : public detail::object_storage<basic_rmw_object<State, N, Consensus, Operation, Machine>, detail::host_backend> {
  public:
+  /// With the state `first`.
   explicit host_rmw_storage(const State& first = State{})
       : host_rmw_storage::object_storage(detail::on_host{}, first) {}
 };

@@ -37,13 +37,20 @@ class basic_rmw_object {
   static_assert(__is_trivially_copyable(Operation), "an operation is copied word by word");
 
  public:
+  /// What it holds.
   using state_type = State;
+  /// How a round is decided.
   using consensus = Consensus;
+  /// The type of f.
   using operation = Operation;
+  /// Where a participant runs.
   using machine_type = Machine;
+  /// What join() returns.
   using participant = rmw_participant<State, N, Consensus, Operation, Machine>;
+  /// Where its memory has what.
   using layout = rmw::detail::object_layout<State, N, Consensus, Operation>;
 
+  /// The most participants.
   static constexpr uint32_t participants = N;
   /// How often one call looks at a decided state, at most, after it has announced its operation.
   static constexpr uint32_t max_passes = Consensus::max_passes;
@@ -58,8 +65,9 @@ class basic_rmw_object {
       (max_passes - 1) * (uint64_t{layout::record_words} + Consensus::propose_steps(N)) +
       // After a win, responses and a look at the announcements.
       (N - 1) * uint64_t{(Consensus::spin_limit == 0 ? 0 : layout::state_words) + 1};
-  /// Of the memory behind the object, in words of 64 bits and in bytes; it begins at a multiple of 128 bytes.
+  /// Words of 64 bits behind the object; they begin at a multiple of 128 bytes.
   static constexpr uint64_t words = layout::total;
+  /// The same in bytes.
   static constexpr size_t bytes = words * sizeof(uint64_t);
 
   /// Use a storage's object() instead, or a shared object's. `memory` was made by start().
