@@ -78,7 +78,8 @@ class graph_program : public steps_program {
   graph_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, kernel_start how)
       : steps_program(where, shape, std::move(computation)), how_(how) {
     if (!steps().whole) require_multiples_of(repeated_nodes);
-    if (steps().whole) arrange(steps().count);
+    // Early, before other programs take memory: see cuda_graph. The first cut of a run, one in the middle, the last.
+    arrange(steps().whole ? steps().count : static_cast<uint32_t>(3 * steps_unit()));
   }
 
  private:
@@ -86,7 +87,7 @@ class graph_program : public steps_program {
   // length, so many that a replay's own cost is under 1 % of its steps'.
   static constexpr uint32_t most_nodes = 1u << 14, repeated_nodes = 256;
 
-  /// Graphs are made where a run first needs them, and kept: most replays are of the same steps.
+  /// Graphs are kept: most replays are of the same steps.
   void arrange(uint32_t count) override {
     const auto each = static_cast<uint32_t>(steps().whole ? most_nodes : steps_unit());
     replays_.clear();
