@@ -6,6 +6,9 @@
 
 namespace gpusync::tool {
 
+/// What the floor is called in results, and how the names of barriers end that order nothing.
+inline constexpr const char *name_of_floor = "no-barrier", *suffix_of_unordered = "-none";
+
 enum class method_kind {
   floor,       ///< the work alone, which waits for nobody: no way to wait, so it never wins
   host_wait,   ///< a launch for each step, and the host waits for it

@@ -54,7 +54,7 @@ inline bool is_rival(const step_method& method) {
 
 /// Names of methods that every device may have besides barriers.
 namespace method_names {
-inline constexpr const char *none = "no-barrier", *host_wait = "launch-wait", *relaunch = "relaunch",
+inline constexpr const char *none = name_of_floor, *host_wait = "launch-wait", *relaunch = "relaunch",
                             *cooperative = "cooperative-relaunch", *graph = "graph", *dependent_graph = "graph-pdl";
 }  // namespace method_names
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "boundary/method_kind.hpp"
 #include "models/line_rows.hpp"
 #include "results/groups.hpp"
 #include "results/metrics.hpp"
@@ -17,7 +18,7 @@ constexpr const char* work_name = "tcom-work";
 
 /// The variants' names in workload "barrier-parts".
 const measured_programs& paper_programs() {
-  static const measured_programs five{"no-barrier", "atomic-awaited", "block-barriers", "lock-based-none",
+  static const measured_programs five{name_of_floor, "atomic-awaited", "block-barriers", "lock-based-none",
                                       "lock-based-fence"};
   return five;
 }

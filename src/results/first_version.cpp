@@ -10,7 +10,7 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr std::pair<std::string_view, method_kind> named_kinds[] = {{"no-barrier", method_kind::floor},
+constexpr std::pair<std::string_view, method_kind> named_kinds[] = {{name_of_floor, method_kind::floor},
                                                                     {"launch-wait", method_kind::host_wait},
                                                                     {"relaunch", method_kind::launch},
                                                                     {"graph", method_kind::graph},
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 4> named_rivals = {"cg", "hardware", "har
 
 void derive_method(row& entry) {
   entry.ordered =
-      !entry.method.ends_with("-none") && !(entry.experiment == "message-floor" && entry.method.starts_with("relaxed"));
+      !entry.method.ends_with(suffix_of_unordered) && !(entry.experiment == "message-floor" && entry.method.starts_with("relaxed"));
   entry.kind = std::nullopt;
   entry.rival = false;
   if (is_published(entry) || entry.method == "traceback") return;

@@ -5,6 +5,7 @@
 
 #include <gpusync/grid/registry.hpp>
 
+#include "boundary/method_kind.hpp"
 #include "workloads/barrier_parts/barrier_parts.hpp"
 
 namespace gpusync::tool {
@@ -18,7 +19,7 @@ struct part_name {
 };
 
 inline constexpr part_name part_names[] = {
-    {barrier_part::none, "no-barrier", "the work alone", "F12"},
+    {barrier_part::none, name_of_floor, "the work alone", "F12"},
     {barrier_part::awaited_add, "atomic-awaited", "one atomic addition for each block, awaited; no work", "F13"},
     {barrier_part::unawaited_add, "atomic-unawaited", "one reduction for each block; no work", ""},
     {barrier_part::block_barriers, "block-barriers", "the two block barriers of a grid barrier", "F14"},

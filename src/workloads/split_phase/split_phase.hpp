@@ -12,7 +12,7 @@ namespace gpusync::tool {
 /// What a method's name ends with if a warp of its own serves the barrier.
 inline constexpr const char* proxy_suffix = "+proxy";
 /// The method without a barrier, which results know as the floor.
-inline constexpr const char* work_alone = "no-barrier";
+inline constexpr const char* work_alone = name_of_floor;
 
 /// The device side.
 class split_phase_device {
