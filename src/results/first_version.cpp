@@ -25,8 +25,8 @@ constexpr std::array<std::string_view, 4> named_rivals = {"cg", "hardware", "har
 }  // namespace
 
 void derive_method(row& entry) {
-  entry.ordered =
-      !entry.method.ends_with(suffix_of_unordered) && !(entry.experiment == "message-floor" && entry.method.starts_with("relaxed"));
+  entry.ordered = !entry.method.ends_with(suffix_of_unordered) &&
+                  !(entry.experiment == "message-floor" && entry.method.starts_with("relaxed"));
   entry.kind = std::nullopt;
   entry.rival = false;
   if (is_published(entry) || entry.method == "traceback") return;
