@@ -18,8 +18,35 @@ class barrier_of : public cuda_barrier {
               std::vector<void*> arguments) override {
     launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), storage_.barrier());
   }
+  void launch_dropping(const cuda_target& where, const launch_shape& shape, const void* kernel,
+                       std::vector<void*> arguments) override {
+    if constexpr (Algorithm::whole_grid_only) {
+      refuse();
+    } else {
+      launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments),
+                        storage_.dropping_barrier());
+    }
+  }
+  void launch_parts(const cuda_target& where, const launch_shape& shape, const void* kernel,
+                    std::vector<void*> arguments, cuda_barrier& second, cuda_barrier& third,
+                    const std::array<block_range, 3>& parts) override {
+    if constexpr (Algorithm::whole_grid_only) {
+      refuse();
+    } else {
+      const auto of = [&](cuda_barrier& other, size_t i) {
+        return static_cast<barrier_of&>(other).storage_.barrier(parts[i]);
+      };
+      launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), of(*this, 0),
+                        of(second, 1), of(third, 2));
+    }
+  }
+  std::vector<missing_block> missing() const override { return storage_.missing(); }
 
  private:
+  [[noreturn]] static void refuse() {
+    throw invalid_argument(grid::name_of<Algorithm>() + " joins nothing but whole grids.");
+  }
+
   cuda_barrier_storage<Algorithm> storage_;
 };
 

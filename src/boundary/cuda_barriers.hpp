@@ -1,11 +1,14 @@
 // Grid barriers of CUDA devices by name: what launches kernels that were compiled with them needs no nvcc.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include <gpusync/core/missing_block.hpp>
+#include <gpusync/grid/members.hpp>
 #include <gpusync/launch/shape.hpp>
 
 #include "boundary/cuda_kernels.hpp"
@@ -27,6 +30,16 @@ class cuda_barrier {
   /// Queues a kernel that takes the barrier as its last parameter, see gpusync::launch_by_address().
   virtual void launch(const cuda_target& where, const launch_shape& shape, const void* kernel,
                       std::vector<void*> arguments) = 0;
+  /// One that takes a barrier which blocks may leave early. Throws invalid_argument if there is no such.
+  virtual void launch_dropping(const cuda_target& where, const launch_shape& shape, const void* kernel,
+                               std::vector<void*> arguments) = 0;
+  /// One that takes three barriers of parts of the grid: this and two others of the same algorithm. Throws
+  /// invalid_argument if there are no such.
+  virtual void launch_parts(const cuda_target& where, const launch_shape& shape, const void* kernel,
+                            std::vector<void*> arguments, cuda_barrier& second, cuda_barrier& third,
+                            const std::array<block_range, 3>& parts) = 0;
+  /// The blocks that a timed-out wait missed.
+  virtual std::vector<missing_block> missing() const = 0;
 };
 
 /// Makes the storage of the barrier called `name` for `blocks` blocks, with placed counters as `plan` says if there is

@@ -110,5 +110,34 @@ TEST(CudaDevice, ThatIsNotThereIsRefused) {
   EXPECT_THROW(cuda_device(-1), no_such_device);
 }
 
+/// Two barriers of the same blocks, each with a storage of its own, and a word that every block adds to between them.
+__global__ void counts_between(uint32_t* count, uint32_t* seen, grid_barrier first, grid_barrier second) {
+  if (threadIdx.x == 0) atomicAdd(count, 1u);
+  first.sync();
+  if (threadIdx.x == 0) seen[blockIdx.x] = *count;
+  second.sync();
+}
+
+TEST_F(CudaLaunch, TakesAKernelByItsAddressAndCompletesItsBarriers) {
+  const void* const kernel = reinterpret_cast<const void*>(&counts_between);
+  grid_barrier_storage one(device(), sms()), two(device(), sms());
+  const auto count = words(1), seen = words(sms());
+  uint32_t *count_at = address(count), *seen_at = address(seen);
+  const launch_shape shape{sms(), 64};
+  for (uint32_t run = 1; run <= 3; ++run) {
+    launch_by_address(device(), nullptr, shape, kernel, {&count_at, &seen_at}, one.barrier(), two.barrier());
+    synchronize(device());
+    for (const uint32_t found : contents(seen)) EXPECT_EQ(found, run * sms());
+  }
+  EXPECT_THROW(launch_by_address(device(), nullptr, shape, kernel, {&count_at, &seen_at}, one.barrier(), one.barrier()),
+               invalid_argument)
+      << "two barriers of one storage";
+  EXPECT_THROW(
+      launch_by_address(device(), nullptr, {100'000, 64}, kernel, {&count_at, &seen_at}, one.barrier(), two.barrier()),
+      not_co_resident);
+  EXPECT_EQ(max_co_resident(device(), kernel, shape).blocks(),
+            max_co_resident(device(), counts_between, shape).blocks());
+}
+
 }  // namespace
 }  // namespace gpusync

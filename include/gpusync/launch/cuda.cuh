@@ -240,27 +240,20 @@ void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& 
 }
 
 /// The same for a kernel that is known by its address, as cudaLaunchKernel() takes it. `arguments`: pointers to its
-/// parameters but the last, which is `handle`, e.g. storage.barrier(): nothing can be checked of their number and
+/// first parameters; the others are `handles`, e.g. storage.barrier(). Nothing can be checked of their number and
 /// types.
-template <class Handle>
+template <class... Handles>
 void launch_by_address(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* kernel,
-                       std::vector<void*> arguments, Handle&& handle) {
-  static_assert(detail::is_handle<Handle>::value, "the last parameter is a barrier or another handle");
+                       std::vector<void*> arguments, Handles&&... handles) {
+  static_assert((detail::is_handle<std::decay_t<Handles>>::value && ...),
+                "the last parameters are barriers or other handles");
   const cuda_device_scope scope(device.ordinal());
-  detail::kernel_arguments<void(Handle), Handle> last(std::forward<Handle>(handle));
+  detail::kernel_arguments<void(std::decay_t<Handles>...), Handles...> last(std::forward<Handles>(handles)...);
   detail::admit(device, stream, shape, kernel, last.handles());
   last.with_pointers([&](void** pointers) {
-    arguments.push_back(pointers[0]);
+    arguments.insert(arguments.end(), pointers, pointers + sizeof...(handles));
     detail::start_admitted(stream, shape, kernel, arguments.data());
   });
-}
-
-/// The same without a handle.
-inline void launch_by_address(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
-                              const void* kernel, std::vector<void*> arguments) {
-  const cuda_device_scope scope(device.ordinal());
-  detail::admit(device, stream, shape, kernel, {});
-  detail::start_admitted(stream, shape, kernel, arguments.data());
 }
 
 /// For launches by `<<<>>>`, cudaLaunchCooperativeKernel() or another library: everything that launch() does before it

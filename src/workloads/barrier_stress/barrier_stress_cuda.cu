@@ -31,30 +31,36 @@ void await(cudaStream_t stream) {
   }
 }
 
-template <class Algorithm>
+/// The kernels of one barrier; those of parts and of dropping blocks are null if it joins whole grids only.
+struct stress_kernels {
+  const void* whole;
+  const void* parts;
+  const void* dropping;
+};
+
 class barrier_program : public stress_program {
  public:
-  barrier_program(const cuda_target& where, uint32_t blocks, uint32_t threads)
+  barrier_program(const cuda_target& where, const std::string& barrier, const stress_kernels& kernels, uint32_t blocks,
+                  uint32_t threads)
       : where_(where),
         shape_{blocks, threads},
         blocks_(blocks),
-        storage_(where.device(), blocks),
+        kernels_(kernels),
+        barrier_(make_cuda_barrier(barrier, where.device(), blocks, std::nullopt)),
         data_(where.device(), blocks, threads),
         checked_(where.device(), sizeof(unsigned long long)),
         timed_out_(where.device(), sizeof(unsigned long long)) {
-    require_co_resident(where.device(), stress<whole_barrier>, shape_);
-    if constexpr (divisible) {
-      require_co_resident(where.device(), stress_parts<part_barrier>, shape_);
-      require_co_resident(where.device(), stress<dropping_barrier>, shape_);
-      if (blocks >= 2) {
-        second_ = std::make_unique<storage>(where.device(), blocks);
-        third_ = std::make_unique<storage>(where.device(), blocks);
-      }
-    }
+    require_co_resident(where.device(), kernels.whole, shape_);
+    if (kernels.parts == nullptr) return;
+    require_co_resident(where.device(), kernels.parts, shape_);
+    require_co_resident(where.device(), kernels.dropping, shape_);
+    if (blocks < 2) return;
+    second_ = make_cuda_barrier(barrier, where.device(), blocks, std::nullopt);
+    third_ = make_cuda_barrier(barrier, where.device(), blocks, std::nullopt);
   }
 
   std::vector<stress_mode> modes() const override {
-    if (!divisible) return {stress_mode::whole};
+    if (kernels_.parts == nullptr) return {stress_mode::whole};
     std::vector<stress_mode> all{stress_mode::whole};
     if (blocks_ >= 2) all.push_back(stress_mode::two_parts);
     if (blocks_ >= 4) all.push_back(stress_mode::dropping);
@@ -88,29 +94,15 @@ class barrier_program : public stress_program {
   stress_count count() const override { return {phases_, read(checked_), data_.wrong()}; }
 
  private:
-  using storage = cuda_barrier_storage<Algorithm>;
-  using whole_barrier = basic_grid_barrier<Algorithm, cuda_grid>;
-  using part_barrier = basic_grid_barrier<Algorithm, cuda_grid, block_range>;
-  using dropping_barrier = basic_grid_barrier<Algorithm, cuda_grid, dropping_blocks>;
-  static constexpr bool divisible = !Algorithm::whole_grid_only;
-
-  void start(stress_mode mode, const stress_task& task) {
-    if constexpr (divisible) {
-      if (mode == stress_mode::dropping) {
-        return launch(where_.device(), where_.stream(), shape_, stress<dropping_barrier>, task,
-                      storage_.dropping_barrier());
-      }
-      if (mode != stress_mode::whole) {
-        const auto part = [&](uint32_t number) {
-          const stress_part of = stress_part::of(blocks_, task.parts, number);
-          return block_range{of.first, of.count};
-        };
-        return launch(where_.device(), where_.stream(), shape_, stress_parts<part_barrier>, task,
-                      storage_.barrier(part(0)), second_->barrier(part(1)),
-                      third_->barrier(part(task.parts == 3 ? 2 : 1)));  // with two parts nobody calls it
-      }
-    }
-    launch(where_.device(), where_.stream(), shape_, stress<whole_barrier>, task, storage_.barrier());
+  void start(stress_mode mode, stress_task task) {
+    if (mode == stress_mode::whole) return barrier_->launch(where_, shape_, kernels_.whole, {&task});
+    if (mode == stress_mode::dropping) return barrier_->launch_dropping(where_, shape_, kernels_.dropping, {&task});
+    const auto part = [&](uint32_t number) {
+      const stress_part of = stress_part::of(blocks_, task.parts, number);
+      return block_range{of.first, of.count};
+    };
+    barrier_->launch_parts(where_, shape_, kernels_.parts, {&task}, *second_, *third_,
+                           {part(0), part(1), part(task.parts == 3 ? 2 : 1)});  // with two parts nobody calls the last
   }
 
   static uint64_t read(const cuda_buffer& counter) {
@@ -125,8 +117,7 @@ class barrier_program : public stress_program {
     if (late == 0) return;
     std::string words = "The waits of " + std::to_string(late) + " blocks timed out after " +
                         std::to_string(stress_deadline_ns / 1'000'000'000) + " s";
-    const storage* const all[] = {&storage_, second_.get(), third_.get()};
-    for (const storage* one : all) {
+    for (const cuda_barrier* one : {barrier_.get(), second_.get(), third_.get()}) {
       if (one == nullptr) continue;
       for (const missing_block& missing : one->missing()) {
         words += ", block " + std::to_string(missing.block) + " missing in phase " + std::to_string(missing.phase);
@@ -138,8 +129,9 @@ class barrier_program : public stress_program {
   const cuda_target& where_;
   const launch_shape shape_;
   const uint32_t blocks_;
-  storage storage_;
-  std::unique_ptr<storage> second_, third_;
+  const stress_kernels kernels_;
+  const std::unique_ptr<cuda_barrier> barrier_;
+  std::unique_ptr<cuda_barrier> second_, third_;
   exchange_memory data_;
   cuda_buffer checked_;
   cuda_buffer timed_out_;
@@ -151,19 +143,35 @@ class cuda_barrier_stress : public barrier_stress_device {
  public:
   explicit cuda_barrier_stress(const device_description& description) : where_(description.index) {}
 
-  std::vector<step_method> methods() const override {
-    return cuda_barrier_methods_in(kernels_with_barriers<grid::cuda_algorithms, barriers::that_order>(
-        [](auto algorithm) { return &stress<barrier_with<decltype(algorithm)>>; }));
-  }
+  std::vector<step_method> methods() const override { return cuda_barrier_methods_in(whole_); }
 
   std::unique_ptr<stress_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
-    return with_ordered_barrier<std::unique_ptr<stress_program>>(method, [&](auto algorithm) {
-      return std::make_unique<barrier_program<decltype(algorithm)>>(where_, blocks, threads);
-    });
+    const stress_kernels kernels{whole_.find(method), parts_.find(method), dropping_.find(method)};
+    if (kernels.whole == nullptr) throw invalid_argument("There is no grid barrier " + method + " that orders data.");
+    return std::make_unique<barrier_program>(where_, method, kernels, blocks, threads);
   }
 
  private:
+  /// Of barriers whose text is not for whole grids alone: `kernel_with(Algorithm{})`.
+  template <class KernelWith>
+  static kernel_table of_divisible(KernelWith&& kernel_with) {
+    kernel_table table;
+    grid::cuda_algorithms::for_each([&](auto algorithm) {
+      using algorithm_type = decltype(algorithm);
+      if constexpr (orders_data(algorithm_type::order) && !algorithm_type::whole_grid_only) {
+        table.add(grid::name_of<algorithm_type>(), kernel_with(algorithm));
+      }
+    });
+    return table;
+  }
+
   const cuda_target where_;
+  const kernel_table whole_ = kernels_with_barriers<grid::cuda_algorithms, barriers::that_order>(
+      [](auto algorithm) { return &stress<barrier_with<decltype(algorithm)>>; });
+  const kernel_table parts_ = of_divisible(
+      [](auto algorithm) { return &stress_parts<basic_grid_barrier<decltype(algorithm), cuda_grid, block_range>>; });
+  const kernel_table dropping_ = of_divisible(
+      [](auto algorithm) { return &stress<basic_grid_barrier<decltype(algorithm), cuda_grid, dropping_blocks>>; });
 };
 
 const register_side<barrier_stress_device> registered(device_kind::cuda, [](const device_description& device) {

@@ -12,21 +12,6 @@
 
 namespace gpusync::tool {
 
-/// Calls `make(Algorithm{})`, which returns a pointer of type Pointer, for the grid barrier of this name that orders
-/// data. Throws invalid_argument if there is none.
-template <class Pointer, class Make>
-Pointer with_ordered_barrier(const std::string& name, Make&& make) {
-  Pointer made;
-  grid::cuda_algorithms::for_each([&](auto algorithm) {
-    using barrier = decltype(algorithm);
-    if constexpr (orders_data(barrier::order)) {
-      if (!made && name == grid::name_of<barrier>()) made = make(algorithm);
-    }
-  });
-  if (!made) throw invalid_argument("There is no grid barrier " + name + " that orders data.");
-  return made;
-}
-
 /// Where blocks leave words for each other: two halves of one word per thread, used in turn, so that one barrier a step
 /// is enough; and a count of those found wrong.
 struct exchange {

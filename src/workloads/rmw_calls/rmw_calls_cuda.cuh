@@ -2,35 +2,17 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 #include <vector>
 
 #include <gpusync/rmw/cuda.cuh>
 
-#include "measure/host_timer.hpp"
+#include "boundary/cuda_launch.hpp"
+#include "boundary/steps_cuda.hpp"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/rivals/atomic_word.cuh"
-#include "workloads/rmw_calls/call_script.hpp"
-#include "workloads/rmw_calls/rmw_calls.hpp"
+#include "workloads/rmw_calls/rmw_calls_program.hpp"
 
 namespace gpusync::tool {
-
-/// What a participant leaves behind: times on the device's global timer, in nanoseconds.
-struct call_record {
-  uint64_t begin, end;
-  uint64_t longest;  ///< one call; only if calls were timed one by one
-  call_tally tally;
-};
-
-struct call_task {
-  uint64_t* words;  ///< of the object, in global memory; of one in shared memory where to copy it in the end
-  call_record* records;
-  rmw::operation_kind kind;
-  uint32_t participants;
-  uint32_t calls;  ///< by each
-  bool timed;      ///< each call by itself
-};
 
 /// In the place of an operation: which one is said by the task.
 inline constexpr int any_kind = -1;
@@ -96,120 +78,6 @@ __global__ void __launch_bounds__(Threads) call_from_one_block(call_task task) {
   make_calls<Kind, typename Object::state_type>(task, threadIdx.x / 32, threadIdx.x % 32 == 0,
                                                 Object(task.words).join(threadIdx.x / 32));
 }
-
-/// Memory that all programs of a workload use in turn: places for an object, spread over the L2 cache, because the way
-/// to it is longer from some multiprocessors than from others.
-class call_places {
- public:
-  static constexpr uint32_t count = 8;
-
-  call_places(const cuda_device& device, size_t bytes, uint32_t participants)
-      : stride_((bytes + 4095) / 4096 * 4096 + 128 * 37),
-        words_(device, count * stride_),
-        records_(device, participants * sizeof(call_record)) {}
-
-  uint64_t* words(uint32_t place) const {
-    return reinterpret_cast<uint64_t*>(static_cast<char*>(words_.address()) + place % count * stride_);
-  }
-  call_record* records() const { return static_cast<call_record*>(records_.address()); }
-
- private:
-  size_t stride_;
-  cuda_buffer words_;
-  cuda_buffer records_;
-};
-
-/// One policy for so many participants. Launch: `void (const call_task&, State first)` enqueues a run.
-template <class Object, class Launch>
-class call_program : public run_program {
- public:
-  using state = typename Object::state_type;
-
-  call_program(const cuda_target& where, const call_places& places, const call_setup& setup, uint32_t participants,
-               Launch start)
-      : where_(where), places_(places), setup_(setup), participants_(participants), start_(std::move(start)) {}
-
-  double run_once() override {
-    const cuda_device_scope scope(where_.device().ordinal());
-    const uint32_t all = participants_ * setup_.calls;
-    const bool timed = runs_ == 0;  // the one that warms up
-    call_task task{};
-    task.words = places_.words(static_cast<uint32_t>(runs_));
-    task.records = places_.records();
-    task.kind = setup_.kind;
-    task.participants = participants_;
-    task.calls = setup_.calls;
-    task.timed = timed;
-    const auto first = static_cast<state>(call_script<state>::first_state(setup_.kind, all));
-    std::vector<uint64_t> words(Object::words);
-    Object::start(words.data(), first);
-    check_cuda(cudaMemcpyAsync(task.words, words.data(), Object::bytes, cudaMemcpyHostToDevice, where_.stream()),
-               "cudaMemcpyAsync");
-    start_(task, first);
-    await();
-    check_cuda(cudaMemcpy(words.data(), task.words, Object::bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
-    std::vector<call_record> records(participants_);
-    check_cuda(cudaMemcpy(records.data(), task.records, participants_ * sizeof(call_record), cudaMemcpyDeviceToHost),
-               "cudaMemcpy");
-    return judge(records, all, static_cast<uint32_t>(Object::settled_state(words.data())), timed);
-  }
-
-  verification verify() override {
-    verification found;
-    found.performed = runs_ > 0;
-    found.checked = runs_ * participants_ * uint64_t{setup_.calls};
-    found.wrong = wrong_;
-    found.how = "answers, of " + std::to_string(runs_) + " runs: " + call_check_in_words;
-    return found;
-  }
-
-  findings found() const override { return {{"slowest_over_mean", slowest_}, {"longest_call", longest_}}; }
-
- private:
-  double judge(const std::vector<call_record>& records, uint32_t all, uint32_t last_state, bool timed) {
-    call_tally sum;
-    uint64_t begin = records[0].begin, end = 0, longest = 0;
-    double slowest = 0, total = 0;
-    for (const call_record& one : records) {
-      sum.add(one.tally);
-      begin = std::min(begin, one.begin);
-      end = std::max(end, one.end);
-      longest = std::max(longest, one.longest);
-      const auto took = static_cast<double>(one.end - one.begin);
-      slowest = std::max(slowest, took);
-      total += took;
-    }
-    runs_ += 1;
-    wrong_ += check_calls(setup_.kind, all, sum, last_state);
-    if (timed) {
-      longest_ = static_cast<double>(longest) * 1e-3;
-    }
-    slowest_ = total > 0 ? slowest * static_cast<double>(records.size()) / total : 0;
-    return static_cast<double>(end - begin);
-  }
-
-  /// Wait-free calls end, and loops do in practice; but a fault in a kernel must not hang the tool.
-  void await() const {
-    constexpr double limit_ns = 60e9;
-    const host_timer clock;
-    while (cudaStreamQuery(where_.stream()) == cudaErrorNotReady) {
-      (void)cudaGetLastError();
-      if (clock.nanoseconds() > limit_ns) {
-        throw error("A launch has not ended in " + std::to_string(static_cast<int>(limit_ns * 1e-9)) + " s.");
-      }
-      if (clock.nanoseconds() > 1e6) std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-    check_cuda(cudaStreamSynchronize(where_.stream()), "a launch of calls");
-  }
-
-  const cuda_target& where_;
-  const call_places& places_;
-  const call_setup setup_;
-  const uint32_t participants_;
-  Launch start_;
-  uint64_t runs_ = 0, wrong_ = 0;
-  double slowest_ = 0, longest_ = 0;
-};
 
 /// The policies for states of type State, and the objects that are made of them for N participants.
 template <class State, uint32_t N, rmw::space Where>
@@ -345,29 +213,53 @@ class calls_workload : public workload {
   template <class Named, int Kind>
   std::unique_ptr<tool::program> make_of(uint32_t participants) {
     using object = object_of<Named>;
-    const auto program = [&](auto start) -> std::unique_ptr<tool::program> {
-      return std::make_unique<call_program<object, decltype(start)>>(where_, *places_, setup_, participants,
-                                                                     std::move(start));
-    };
+    return std::make_unique<call_program>(
+        where_, *places_, setup_, participants,
+        call_object{&first_words<object>, &state_of<object>, start_of<Named, object, Kind>(participants)});
+  }
+
+  template <class Object>
+  static State first_state(rmw::operation_kind kind, uint32_t all) {
+    return static_cast<State>(call_script<State>::first_state(kind, all));
+  }
+  template <class Object>
+  static std::vector<uint64_t> first_words(rmw::operation_kind kind, uint32_t all) {
+    std::vector<uint64_t> words(Object::words);
+    Object::start(words.data(), first_state<Object>(kind, all));
+    return words;
+  }
+  template <class Object>
+  static uint32_t state_of(const uint64_t* words) {
+    return static_cast<uint32_t>(Object::settled_state(words));
+  }
+
+  /// What enqueues a run.
+  template <class Named, class Object, int Kind>
+  std::function<void(call_task)> start_of(uint32_t participants) const {
     if constexpr (!is_shared) {
-      constexpr auto kernel = call_in_global<object, Kind, basic_grid_barrier<start_barrier, cuda_grid>>;
+      const void* const kernel =
+          reinterpret_cast<const void*>(&call_in_global<Object, Kind, basic_grid_barrier<start_barrier, cuda_grid>>);
       const launch_shape shape{participants, 32};
       require_co_resident(where_.device(), kernel, shape);
-      auto start = std::make_shared<cuda_barrier_storage<start_barrier>>(where_.device(), participants);
-      return program([this, shape, start](const call_task& task, State) {
-        launch(where_.device(), where_.stream(), shape, kernel, task, start->barrier());
-      });
+      const std::shared_ptr<cuda_barrier> barrier =
+          make_cuda_barrier(grid::name_of<start_barrier>(), where_.device(), participants, std::nullopt);
+      return [this, kernel, shape, barrier](call_task task) {
+        launch_with(where_, shape, kernel, {&task}, barrier.get());
+      };
+    } else if constexpr (Named::in_global) {
+      return [this, participants](call_task task) {
+        void* arguments[] = {&task};
+        start_kernel(where_.stream(), {1, participants * 32}, kernel_start::plain,
+                     reinterpret_cast<const void*>(&call_from_one_block<Object, Kind, 32 * N>), arguments);
+      };
     } else {
-      const dim3 threads(participants * 32);
-      return program([this, threads, permit = rmw::require_evidence<typename Named::consensus>(where_.device())](
-                         const call_task& task, State first) {
-        if constexpr (Named::in_global) {
-          call_from_one_block<object, Kind, 32 * N><<<1, threads, 0, where_.stream()>>>(task);
-        } else {
-          call_in_shared<object, Kind, 32 * N><<<1, threads, 0, where_.stream()>>>(task, first, permit);
-        }
-        check_cuda(cudaGetLastError(), "the launch of calls");
-      });
+      return [this, participants,
+              permit = rmw::require_evidence<typename Named::consensus>(where_.device())](call_task task) mutable {
+        State first = first_state<Object>(task.kind, task.participants * task.calls);
+        void* arguments[] = {&task, &first, &permit};
+        start_kernel(where_.stream(), {1, participants * 32}, kernel_start::plain,
+                     reinterpret_cast<const void*>(&call_in_shared<Object, Kind, 32 * N>), arguments);
+      };
     }
   }
 
