@@ -195,7 +195,8 @@ row row_of(const experiment_request& request, rmw_faults_device& device, const f
     lost = true;
     return entry;
   } catch (const error&) {
-    mark_thrown(entry, std::current_exception());
+    // Before the first run it is a refusal: a policy that was not tested on this device, say.
+    (found.runs == 0 ? mark_not_prepared : mark_thrown)(entry, std::current_exception());
     return entry;
   }
   if (found.runs == 0) {
