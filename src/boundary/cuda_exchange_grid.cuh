@@ -2,7 +2,7 @@
 // block. Tests have the same for host threads (tests/support/exchanging_threads.hpp).
 #pragma once
 
-#include <gpusync/gpusync.cuh>
+#include <gpusync/core/cuda_grid.cuh>
 
 #include "boundary/four_words.hpp"
 

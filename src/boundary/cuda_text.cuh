@@ -4,7 +4,8 @@
 
 #include <type_traits>
 
-#include <gpusync/gpusync.cuh>
+#include <gpusync/core/cuda_grid.cuh>
+#include <gpusync/grid/barrier.hpp>
 #include <gpusync/grid/registry.hpp>
 
 #include "boundary/computation.hpp"

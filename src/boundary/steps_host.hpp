@@ -34,7 +34,7 @@ struct host_text {
   }
 };
 
-/// The same for host threads.
+/// An array for host threads, made with these words, and a count on a line of its own.
 class host_words : public word_memory {
  public:
   explicit host_words(std::vector<uint32_t> first) : words_(std::move(first)) {}

@@ -1,9 +1,5 @@
-// What the CUDA sides of experiments have in common: the barriers by name, and words that blocks exchange.
+// Words that the blocks of a CUDA grid exchange: what workloads check barriers with that keep no steps.
 #pragma once
-
-#include <string>
-#include <type_traits>
-#include <vector>
 
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/registry.hpp>
