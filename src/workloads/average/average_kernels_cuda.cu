@@ -1,3 +1,5 @@
+#include <gpusync/gpusync.cuh>
+
 #include "boundary/cuda_text.cuh"
 #include "workloads/average/average_cuda.hpp"
 

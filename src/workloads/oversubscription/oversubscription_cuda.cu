@@ -1,4 +1,6 @@
 // Workload "oversubscription" on CUDA devices.
+#include <gpusync/gpusync.cuh>
+
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "measure/cuda_clock.cuh"
