@@ -52,16 +52,19 @@ __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_thr
   text.save(grid, kept);
 }
 
-/// Which barriers of a list something is compiled with.
-enum class barriers { all, that_order };
+/// Which barriers of a list something is compiled with: all, those that order data, or of these the ones whose text is
+/// not for whole grids alone.
+enum class barriers { all, that_order, that_divide };
 
 /// A kernel for each barrier of a list, e.g. grid::cuda_algorithms: `kernel_with(Algorithm{})` returns it.
 template <class List, barriers Which, class KernelWith>
 kernel_table kernels_with_barriers(KernelWith&& kernel_with) {
   kernel_table table;
   List::for_each([&](auto algorithm) {
-    if constexpr (Which == barriers::all || orders_data(decltype(algorithm)::order)) {
-      table.add(grid::name_of<decltype(algorithm)>(), kernel_with(algorithm));
+    using algorithm_type = decltype(algorithm);
+    if constexpr (Which == barriers::all || (orders_data(algorithm_type::order) &&
+                                             (Which == barriers::that_order || !algorithm_type::whole_grid_only))) {
+      table.add(grid::name_of<algorithm_type>(), kernel_with(algorithm));
     }
   });
   return table;

@@ -152,25 +152,12 @@ class cuda_barrier_stress : public barrier_stress_device {
   }
 
  private:
-  /// Of barriers whose text is not for whole grids alone: `kernel_with(Algorithm{})`.
-  template <class KernelWith>
-  static kernel_table of_divisible(KernelWith&& kernel_with) {
-    kernel_table table;
-    grid::cuda_algorithms::for_each([&](auto algorithm) {
-      using algorithm_type = decltype(algorithm);
-      if constexpr (orders_data(algorithm_type::order) && !algorithm_type::whole_grid_only) {
-        table.add(grid::name_of<algorithm_type>(), kernel_with(algorithm));
-      }
-    });
-    return table;
-  }
-
   const cuda_target where_;
   const kernel_table whole_ = kernels_with_barriers<grid::cuda_algorithms, barriers::that_order>(
       [](auto algorithm) { return &stress<barrier_with<decltype(algorithm)>>; });
-  const kernel_table parts_ = of_divisible(
+  const kernel_table parts_ = kernels_with_barriers<grid::cuda_algorithms, barriers::that_divide>(
       [](auto algorithm) { return &stress_parts<basic_grid_barrier<decltype(algorithm), cuda_grid, block_range>>; });
-  const kernel_table dropping_ = of_divisible(
+  const kernel_table dropping_ = kernels_with_barriers<grid::cuda_algorithms, barriers::that_divide>(
       [](auto algorithm) { return &stress<basic_grid_barrier<decltype(algorithm), cuda_grid, dropping_blocks>>; });
 };
 

@@ -97,18 +97,6 @@ __global__ void __launch_bounds__(1024, full_blocks<1024>) work_by_proxy(split_t
   });
 }
 
-/// Of barriers whose text is not for whole blocks alone.
-kernel_table kernels_by_proxy() {
-  kernel_table table;
-  grid::cuda_algorithms::for_each([&](auto algorithm) {
-    using algorithm_type = decltype(algorithm);
-    if constexpr (orders_data(algorithm_type::order) && !algorithm_type::whole_grid_only) {
-      table.add(grid::name_of<algorithm_type>(), &work_by_proxy<barrier_with<algorithm_type>>);
-    }
-  });
-  return table;
-}
-
 __global__ void __launch_bounds__(1024, full_blocks<1024>) chain_only(uint32_t links, float* sink) {
   const float value = chain(1.0f + 1.0f / static_cast<float>(1 + threadIdx.x), links);
   if (value < 0.5f) *sink = value;  // never
@@ -252,7 +240,8 @@ class cuda_split_workload : public workload {
   const double microseconds_;
   const kernel_table kernels_ = kernels_with_barriers<grid::cuda_algorithms, barriers::that_order>(
       [](auto algorithm) { return &work_within_phase<barrier_with<decltype(algorithm)>>; });
-  const kernel_table by_proxy_ = kernels_by_proxy();
+  const kernel_table by_proxy_ = kernels_with_barriers<grid::cuda_algorithms, barriers::that_divide>(
+      [](auto algorithm) { return &work_by_proxy<barrier_with<decltype(algorithm)>>; });
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> links_;  // by shape: all methods of one have the same
 };
 
