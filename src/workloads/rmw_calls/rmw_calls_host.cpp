@@ -6,8 +6,7 @@
 
 #include <gpusync/rmw/host.hpp>
 #include "workloads/rivals/atomic_word.hpp"
-#include "workloads/rmw_calls/call_script.hpp"
-#include "workloads/rmw_calls/rmw_calls.hpp"
+#include "workloads/rmw_calls/counted_calls.hpp"
 
 namespace gpusync::tool {
 
@@ -15,95 +14,54 @@ namespace {
 
 using host_clock = std::chrono::steady_clock;
 
-double nanoseconds(host_clock::time_point from, host_clock::time_point to) {
-  return std::chrono::duration<double, std::nano>(to - from).count();
+uint64_t now() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(host_clock::now().time_since_epoch()).count());
 }
 
-/// What a thread leaves behind.
-struct thread_record {
-  host_clock::time_point begin, end;
-  double longest = 0;  // ns, one call
-  call_tally tally;
-};
-
 template <class Storage>
-class thread_program : public run_program {
+class thread_program : public counted_calls {
  public:
   using state = typename Storage::object_type::state_type;
 
-  thread_program(const call_setup& setup, uint32_t participants) : setup_(setup), participants_(participants) {}
+  using counted_calls::counted_calls;
 
   double run_once() override {
-    const uint32_t all = participants_ * setup_.calls;
-    const bool timed = runs_ == 0;
-    storage_.reset(static_cast<state>(call_script<state>::first_state(setup_.kind, all)));
-    std::vector<thread_record> records(participants_);
-    std::atomic<uint32_t> waiting{participants_};
+    storage_.reset(static_cast<state>(call_script<state>::first_state(setup().kind, all_calls())));
+    std::vector<call_record> records(participants());
+    std::atomic<uint32_t> waiting{participants()};
     std::vector<std::thread> threads;
-    for (uint32_t self = 0; self < participants_; ++self) {
+    for (uint32_t self = 0; self < participants(); ++self) {
       threads.emplace_back([&, self] {
         auto participant = storage_.object().join(self);
         waiting.fetch_sub(1);
         while (waiting.load() != 0) std::this_thread::yield();
-        call(participant, self, timed, records[self]);
+        call(participant, self, records[self]);
       });
     }
     for (std::thread& thread : threads) thread.join();
-    return judge(records, all, timed);
+    return judge(records, static_cast<uint32_t>(storage_.state()));
   }
-
-  verification verify() override {
-    verification found;
-    found.performed = runs_ > 0;
-    found.checked = runs_ * participants_ * uint64_t{setup_.calls};
-    found.wrong = wrong_;
-    found.how = "answers, of " + std::to_string(runs_) + " runs: " + call_check_in_words;
-    return found;
-  }
-
-  findings found() const override { return {{"slowest_over_mean", slowest_}, {"longest_call", longest_}}; }
 
  private:
   template <class Participant>
-  void call(Participant& participant, uint32_t self, bool timed, thread_record& record) const {
-    call_script<state> script(setup_.kind, self, participants_, setup_.calls);
-    record.begin = host_clock::now();
-    auto called = record.begin;
-    for (uint32_t i = 0; i < setup_.calls; ++i) {
+  void call(Participant& participant, uint32_t self, call_record& record) const {
+    call_script<state> script(setup().kind, self, participants(), setup().calls);
+    record.longest = 0;
+    record.begin = now();
+    uint64_t called = record.begin;
+    for (uint32_t i = 0; i < setup().calls; ++i) {
       script.note(participant.apply(script.operation(i)));
-      if (!timed) continue;
-      const auto answered = host_clock::now();
-      record.longest = std::max(record.longest, nanoseconds(called, answered));
+      if (!times_each_call()) continue;
+      const uint64_t answered = now();
+      record.longest = std::max(record.longest, answered - called);
       called = answered;
     }
-    record.end = host_clock::now();
+    record.end = now();
     record.tally = script.tally();
   }
 
-  double judge(const std::vector<thread_record>& records, uint32_t all, bool timed) {
-    call_tally sum;
-    auto begin = records[0].begin, end = records[0].end;
-    double longest = 0, slowest = 0, total = 0;
-    for (const thread_record& one : records) {
-      sum.add(one.tally);
-      begin = std::min(begin, one.begin);
-      end = std::max(end, one.end);
-      longest = std::max(longest, one.longest);
-      slowest = std::max(slowest, nanoseconds(one.begin, one.end));
-      total += nanoseconds(one.begin, one.end);
-    }
-    runs_ += 1;
-    wrong_ += check_calls(setup_.kind, all, sum, static_cast<uint32_t>(storage_.state()));
-    if (timed) longest_ = longest * 1e-3;
-    slowest_ = slowest * static_cast<double>(records.size()) / total;
-    return nanoseconds(begin, end);
-  }
-
-  const call_setup setup_;
-  const uint32_t participants_;
   Storage storage_;
-  uint64_t runs_ = 0, wrong_ = 0;
-  double slowest_ = 0, longest_ = 0;
 };
 
 template <class State, uint32_t N>

@@ -5,18 +5,9 @@
 #include <vector>
 
 #include "boundary/cuda_target.hpp"
-#include "boundary/program.hpp"
-#include "workloads/rmw_calls/call_script.hpp"
-#include "workloads/rmw_calls/rmw_calls.hpp"
+#include "workloads/rmw_calls/counted_calls.hpp"
 
 namespace gpusync::tool {
-
-/// What a participant leaves behind: times on the device's global timer, in nanoseconds.
-struct call_record {
-  uint64_t begin, end;
-  uint64_t longest;  ///< one call; only if calls were timed one by one
-  call_tally tally;
-};
 
 struct call_task {
   uint64_t* words;  ///< of the object, in global memory; of one in shared memory where to copy it in the end
@@ -60,27 +51,19 @@ struct call_object {
 };
 
 /// One policy for so many participants.
-class call_program : public run_program {
+class call_program : public counted_calls {
  public:
   call_program(const cuda_target& where, const call_places& places, const call_setup& setup, uint32_t participants,
                call_object object)
-      : where_(where), places_(places), setup_(setup), participants_(participants), object_(std::move(object)) {}
-
-  verification verify() override;
-  findings found() const override { return {{"slowest_over_mean", slowest_}, {"longest_call", longest_}}; }
+      : counted_calls(setup, participants), where_(where), places_(places), object_(std::move(object)) {}
 
  private:
   double run_once() override;
-  double judge(const std::vector<call_record>& records, uint32_t all, uint32_t last_state, bool timed);
   void await() const;
 
   const cuda_target& where_;
   const call_places& places_;
-  const call_setup setup_;
-  const uint32_t participants_;
   const call_object object_;
-  uint64_t runs_ = 0, wrong_ = 0;
-  double slowest_ = 0, longest_ = 0;
 };
 
 }  // namespace gpusync::tool
