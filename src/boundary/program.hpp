@@ -235,6 +235,30 @@ class checked_program : public program {
   findings found_;
 };
 
+/// The workload of a computation that is the same for all shapes: a host_computation, cuda_computation or
+/// opencl_computation.
+template <class Computation>
+class same_for_all_shapes : public workload {
+ public:
+  explicit same_for_all_shapes(Computation computation) : computation_(std::move(computation)) {}
+
+  std::vector<step_method> methods() const override { return methods_of(computation_); }
+  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
+    return prepare_program(method, shape, computation_);
+  }
+  uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {
+    return max_co_resident_of(computation_, methods, threads);
+  }
+  double clock_mhz() override { return clock_of(computation_); }
+
+ private:
+  const Computation computation_;
+};
+template <class Computation>
+std::unique_ptr<workload> workload_of(Computation computation) {
+  return std::make_unique<same_for_all_shapes<Computation>>(std::move(computation));
+}
+
 /// Opens workload `name` ("average") on a device. Throws gpusync::error if the device's kind does not have it.
 std::unique_ptr<workload> open_workload(const std::string& name, const device_description& device);
 

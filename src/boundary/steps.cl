@@ -1,5 +1,5 @@
-// Computations in steps, in OpenCL C: the engine's part. Goes behind the text of the barrier and that of the
-// computation, which has
+// Computations in steps, in OpenCL C: the engine's part. Goes behind the text of the barrier, step_text.h and the text
+// of the computation, which has
 //
 //   #define STEP_PARAMETERS …    parameters of its kernels, none of which is called `steps`, `number` or `storage`
 //   #define STEP_ARGUMENTS …     their names

@@ -29,8 +29,9 @@ const void* idle_kernel(bool dependent) {
 /// What the programs of one computation have in common.
 class steps_program : public cuda_program {
  public:
-  steps_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation)
-      : cuda_program(where, shape, computation.data, computation.steps), computation_(std::move(computation)) {}
+  steps_program(const launch_shape& shape, cuda_computation computation)
+      : cuda_program(*computation.where, shape, computation.data, computation.steps),
+        computation_(std::move(computation)) {}
 
  protected:
   const cuda_kernels& kernels() const { return computation_.kernels; }
@@ -52,10 +53,9 @@ class steps_program : public cuda_program {
 /// A kernel for each step, started by the host, which may wait for each.
 class relaunch_program : public steps_program {
  public:
-  relaunch_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, kernel_start how,
-                   bool waited_for)
-      : steps_program(where, shape, std::move(computation)), how_(how), waited_for_(waited_for) {
-    if (how == kernel_start::cooperative) require_co_resident(where.device(), kernels().single, shape);
+  relaunch_program(const launch_shape& shape, cuda_computation computation, kernel_start how, bool waited_for)
+      : steps_program(shape, std::move(computation)), how_(how), waited_for_(waited_for) {
+    if (how == kernel_start::cooperative) require_co_resident(where_.device(), kernels().single, shape);
   }
 
  private:
@@ -75,8 +75,8 @@ class relaunch_program : public steps_program {
 /// Steps as nodes of CUDA graphs, replayed.
 class graph_program : public steps_program {
  public:
-  graph_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, kernel_start how)
-      : steps_program(where, shape, std::move(computation)), how_(how) {
+  graph_program(const launch_shape& shape, cuda_computation computation, kernel_start how)
+      : steps_program(shape, std::move(computation)), how_(how) {
     if (!steps().whole) require_multiples_of(repeated_nodes);
     // Early, before other programs take memory: see cuda_graph. The first cut of a run, one in the middle, the last.
     arrange(steps().whole ? steps().count : static_cast<uint32_t>(3 * steps_unit()));
@@ -132,10 +132,10 @@ class alone_program : public steps_program {
 /// One kernel for all steps, with a grid barrier between them.
 class barrier_program : public steps_program {
  public:
-  barrier_program(const cuda_target& where, const launch_shape& shape, cuda_computation computation, const void* kernel,
+  barrier_program(const launch_shape& shape, cuda_computation computation, const void* kernel,
                   std::unique_ptr<cuda_barrier> barrier)
-      : steps_program(where, shape, std::move(computation)), kernel_(kernel), barrier_(std::move(barrier)) {
-    require_co_resident(where.device(), kernel, shape);
+      : steps_program(shape, std::move(computation)), kernel_(kernel), barrier_(std::move(barrier)) {
+    require_co_resident(where_.device(), kernel, shape);
   }
 
  private:
@@ -152,28 +152,6 @@ std::string barrier_of(const step_method& method) {
 }
 
 }  // namespace
-
-cuda_words::cuda_words(const cuda_target& where, const std::vector<uint32_t>& first)
-    : where_(where), words_(where.device(), first.size() * sizeof(uint32_t)), count_(where.device(), sizeof(uint32_t)) {
-  where.upload(words_, first.data(), words_.bytes());
-}
-
-void cuda_words::clear_count() {
-  const cuda_device_scope scope(where_.device().ordinal());
-  check_cuda(cudaMemsetAsync(count_.address(), 0, count_.bytes(), where_.stream()), "cudaMemsetAsync");
-}
-
-uint32_t cuda_words::count() {
-  uint32_t found = 0;
-  where_.download(&found, count_, sizeof(found));
-  return found;
-}
-
-std::vector<uint32_t> cuda_words::words() {
-  std::vector<uint32_t> found(words_.bytes() / sizeof(uint32_t));
-  where_.download(found.data(), words_, words_.bytes());
-  return found;
-}
 
 cuda_program::cuda_program(const cuda_target& where, const launch_shape& shape, std::shared_ptr<run_data> data,
                            step_sequence steps)
@@ -221,19 +199,20 @@ std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_k
   return all;
 }
 
-std::unique_ptr<program> prepare_on_cuda(const cuda_target& where, const step_method& method, const step_shape& shape,
+std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
                                          cuda_computation computation) {
+  const cuda_target& where = *computation.where;
   const cuda_device_scope scope(where.device().ordinal());
   launch_shape launched{shape.blocks, shape.threads};
   check_shape(where.device(), launched);
   const auto started = [&](kernel_start how, bool waited_for) {
-    return std::make_unique<relaunch_program>(where, launched, std::move(computation), how, waited_for);
+    return std::make_unique<relaunch_program>(launched, std::move(computation), how, waited_for);
   };
   const auto in_graphs = [&](kernel_start how) {
-    return std::make_unique<graph_program>(where, launched, std::move(computation), how);
+    return std::make_unique<graph_program>(launched, std::move(computation), how);
   };
   if (method.name == method_names::none) {
-    return std::make_unique<alone_program>(where, launched, std::move(computation));
+    return std::make_unique<alone_program>(launched, std::move(computation));
   }
   if (method.name == method_names::host_wait) return started(kernel_start::plain, true);
   if (method.name == method_names::relaunch) return started(kernel_start::plain, false);
@@ -244,7 +223,7 @@ std::unique_ptr<program> prepare_on_cuda(const cuda_target& where, const step_me
   const void* const kernel = computation.kernels.with_barrier.find(barrier);
   if (kernel == nullptr) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
   launched.cluster = method.cluster;
-  return std::make_unique<barrier_program>(where, launched, std::move(computation), kernel,
+  return std::make_unique<barrier_program>(launched, std::move(computation), kernel,
                                            make_cuda_barrier(barrier, where.device(), shape.blocks, method.plan));
 }
 

@@ -5,47 +5,38 @@
 #include <memory>
 #include <vector>
 
+#include "boundary/cuda_arrays.hpp"
 #include "boundary/cuda_barriers.hpp"
 #include "boundary/cuda_kernels.hpp"
 #include "boundary/cuda_target.hpp"
 #include "boundary/program.hpp"
-#include "boundary/word_memory.hpp"
+#include "measure/cuda_clock.cuh"
 #include "measure/cuda_timer.cuh"
 
 namespace gpusync::tool {
 
 /// One computation on one device: its kernels, what they get first, and what that works on.
 struct cuda_computation {
+  /// `where_` must outlive it.
   template <class Text>
-  cuda_computation(cuda_kernels kernels_, const Text& text_, step_sequence steps_, std::shared_ptr<run_data> data_)
-      : kernels(std::move(kernels_)), text(sizeof(Text)), steps(std::move(steps_)), data(std::move(data_)) {
+  cuda_computation(const cuda_target& where_, cuda_kernels kernels_, const Text& text_, step_sequence steps_,
+                   std::shared_ptr<run_data> data_)
+      : where(&where_),
+        kernels(std::move(kernels_)),
+        text(sizeof(Text)),
+        steps(std::move(steps_)),
+        data(std::move(data_)) {
     std::memcpy(text.data(), &text_, sizeof(Text));
   }
 
+  const cuda_target* where;
   cuda_kernels kernels;
   std::vector<unsigned char> text;
   step_sequence steps;
   std::shared_ptr<run_data> data;
 };
 
-/// An array in device memory, made with these words, and a count on a line of its own.
-class cuda_words : public word_memory {
- public:
-  cuda_words(const cuda_target& where, const std::vector<uint32_t>& first);
-
-  uint32_t* address() const { return static_cast<uint32_t*>(words_.address()); }
-  uint32_t* count_address() const { return static_cast<uint32_t*>(count_.address()); }
-
-  void clear_count() override;
-  uint32_t count() override;
-  std::vector<uint32_t> words() override;
-
- private:
-  const cuda_target& where_;
-  const cuda_buffer words_, count_;
-};
-
-/// Memory, counting and timing; what differs between programs is how the steps of a run are carried out.
+/// Timing; what differs between programs is how the steps of a run are carried out.
 class cuda_program : public checked_program {
  public:
   cuda_program(const cuda_target& where, const launch_shape& shape, std::shared_ptr<run_data> data,
@@ -73,12 +64,24 @@ class cuda_program : public checked_program {
 std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_kernels& kernels, bool floor);
 
 /// The program of one of these methods, or of no_barrier_method; see workload::prepare().
-std::unique_ptr<program> prepare_on_cuda(const cuda_target& where, const step_method& method, const step_shape& shape,
+std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
                                          cuda_computation computation);
 
 /// See workload::max_co_resident().
 uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& kernels,
                                  const std::vector<step_method>& methods, uint32_t threads);
+
+// What workload_of() asks of a computation.
+inline std::vector<step_method> methods_of(const cuda_computation& what) {
+  return methods_on_cuda(what.where->device(), what.kernels, false);
+}
+inline uint64_t max_co_resident_of(const cuda_computation& what, const std::vector<step_method>& methods,
+                                   uint32_t threads) {
+  return max_co_resident_on_cuda(what.where->device(), what.kernels, methods, threads);
+}
+inline double clock_of(const cuda_computation& what) {
+  return measure_clock_mhz(what.where->device());
+}
 
 /// Queues a kernel with all its blocks running at once, as gpusync::launch() does; the barrier, if there is one, is its
 /// last parameter. Throws what gpusync::launch() throws.

@@ -1,6 +1,8 @@
 #include "boundary/steps_host.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 
 #include "boundary/barrier_methods.hpp"
 #include "measure/host_timer.hpp"
@@ -80,23 +82,39 @@ class alone_program : public steps_program {
   }
 };
 
-class same_for_all_shapes : public workload {
- public:
-  explicit same_for_all_shapes(host_computation computation) : computation_(std::move(computation)) {}
-
-  std::vector<step_method> methods() const override { return methods_on_host(false); }
-  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    return prepare_on_host(method, shape, computation_);
-  }
-  uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {
-    return max_co_resident_on_host(threads);
-  }
-
- private:
-  const host_computation computation_;
-};
-
 }  // namespace
+
+host_arrays::host_arrays(std::vector<array_content> content) : content_(std::move(content)), memory_(content_.size()) {
+  for (size_t i = 0; i < content_.size(); ++i) {
+    memory_[i].resize(content_[i].bytes / sizeof(line) + 1);
+    fill(i);
+    if (!content_[i].anew) content_[i].first.reset();
+  }
+}
+
+void host_arrays::fill(size_t array) {
+  const array_content& what = content_[array];
+  if (what.first != nullptr) {
+    if (what.bytes != 0) std::memcpy(address<void>(array), what.first.get(), what.bytes);
+    return;
+  }
+  auto* const words = address<uint64_t>(array);
+  std::fill(words, words + (what.bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t), what.pattern);
+}
+
+void host_arrays::reset() {
+  for (size_t i = 0; i < content_.size(); ++i) {
+    if (content_[i].anew) fill(i);
+  }
+}
+
+void host_arrays::read(size_t array, void* to) {
+  if (content_[array].bytes != 0) std::memcpy(to, address<void>(array), content_[array].bytes);
+}
+
+uint64_t host_arrays::different(size_t array) {
+  return different_words(content_[array], address<uint32_t>(array));
+}
 
 double host_program::compute(uint32_t steps) {
   const host_timer timer;
@@ -120,7 +138,7 @@ std::vector<step_method> methods_on_host(bool floor) {
   return all;
 }
 
-std::unique_ptr<program> prepare_on_host(const step_method& method, const step_shape& shape,
+std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
                                          host_computation computation) {
   require_co_resident(host_device{}, {shape.blocks, shape.threads});
   if (method.name == method_names::none) return std::make_unique<alone_program>(shape, std::move(computation));
@@ -132,10 +150,6 @@ std::unique_ptr<program> prepare_on_host(const step_method& method, const step_s
   });
   if (!made) throw invalid_argument("There is no method " + method.name + " on the host.");
   return made;
-}
-
-std::unique_ptr<workload> workload_on_host(host_computation computation) {
-  return std::make_unique<same_for_all_shapes>(std::move(computation));
 }
 
 uint64_t max_co_resident_on_host(uint32_t threads) {

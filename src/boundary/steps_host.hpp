@@ -6,9 +6,9 @@
 
 #include <gpusync/gpusync.hpp>
 
+#include "boundary/arrays.hpp"
 #include "boundary/computation.hpp"
 #include "boundary/program.hpp"
-#include "boundary/word_memory.hpp"
 
 namespace gpusync::tool {
 
@@ -34,24 +34,28 @@ struct host_text {
   }
 };
 
-/// An array for host threads, made with these words, and a count on a line of its own.
-class host_words : public word_memory {
+/// Arrays for host threads, each on lines of its own: what is added to must not share its line with what is read.
+class host_arrays : public arrays {
  public:
-  explicit host_words(std::vector<uint32_t> first) : words_(std::move(first)) {}
+  explicit host_arrays(std::vector<array_content> content);
 
-  uint32_t* address() { return words_.data(); }
-  uint32_t* count_address() { return &count_.word; }
+  template <class T>
+  T* address(size_t array) {
+    return static_cast<T*>(static_cast<void*>(memory_[array].data()));
+  }
 
-  void clear_count() override { count_.word = 0; }
-  uint32_t count() override { return count_.word; }
-  std::vector<uint32_t> words() override { return words_; }
+  void reset() override;
+  void read(size_t array, void* to) override;
+  uint64_t different(size_t array) override;
 
  private:
-  std::vector<uint32_t> words_;
   struct alignas(128) line {
-    uint32_t word = 0;
+    unsigned char bytes[128] = {};
   };
-  line count_;  // what is added to must not share its line with what is read
+  void fill(size_t array);
+
+  std::vector<array_content> content_;
+  std::vector<std::vector<line>> memory_;
 };
 
 /// What differs between programs is how the steps of a run are carried out.
@@ -81,13 +85,21 @@ struct host_computation {
 std::vector<step_method> methods_on_host(bool floor);
 
 /// The program of one of these methods, or of no_barrier_method; see workload::prepare().
-std::unique_ptr<program> prepare_on_host(const step_method& method, const step_shape& shape,
+std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
                                          host_computation computation);
-
-/// The workload of a computation that is the same for all shapes.
-std::unique_ptr<workload> workload_on_host(host_computation computation);
 
 /// See workload::max_co_resident().
 uint64_t max_co_resident_on_host(uint32_t threads);
+
+// What workload_of() asks of a computation.
+inline std::vector<step_method> methods_of(const host_computation&) {
+  return methods_on_host(false);
+}
+inline uint64_t max_co_resident_of(const host_computation&, const std::vector<step_method>&, uint32_t threads) {
+  return max_co_resident_on_host(threads);
+}
+inline double clock_of(const host_computation&) {
+  return 0;
+}
 
 }  // namespace gpusync::tool

@@ -5,6 +5,7 @@
 #include <gpusync/opencl/opencl.hpp>
 
 #include "boundary/paper_items.hpp"
+#include "embedded/step_text_h.hpp"
 #include "embedded/steps_cl.hpp"
 #include "measure/host_timer.hpp"
 
@@ -27,8 +28,8 @@ cl::Kernel& opencl_kernels::kernel(const opencl::barrier_method* between, const 
     const std::string options =
         options_ + " -DSTEP_IDLE=0xffffffffu -DSTEP_BARRIER=" + (between == nullptr ? "0" : "1");
     built = programs_
-                .emplace(barrier,
-                         opencl::build(target_.context, target_.device, text + text_ + embedded::steps_cl, options))
+                .emplace(barrier, opencl::build(target_.context, target_.device,
+                                                text + embedded::step_text_h + text_ + embedded::steps_cl, options))
                 .first;
   }
   return opencl::checked([&]() -> cl::Kernel& { return kernels_[{barrier, name}] = cl::Kernel(built->second, name); });
@@ -145,56 +146,65 @@ class persistent_program : public steps_program {
   std::shared_ptr<opencl::barrier_storage> storage_;
 };
 
-class same_for_all_shapes : public workload {
- public:
-  explicit same_for_all_shapes(opencl_computation computation) : computation_(std::move(computation)) {}
-
-  std::vector<step_method> methods() const override { return methods_on_opencl(*computation_.kernels, false); }
-  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    return prepare_on_opencl(method, shape, computation_);
-  }
-  uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t items) override {
-    return max_co_resident_on_opencl(*computation_.kernels, computation_.set_arguments, methods, items);
-  }
-
- private:
-  const opencl_computation computation_;
-};
-
 }  // namespace
 
-opencl_words::opencl_words(const opencl_target& where, std::vector<uint32_t> first)
-    : where_(where), size_(first.size()) {
+opencl_arrays::opencl_arrays(const opencl_target& where, std::vector<array_content> content)
+    : where_(where), content_(std::move(content)) {
   opencl::checked([&] {
-    words_ = cl::Buffer(where.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size_ * sizeof(cl_uint), first.data());
-    count_ = cl::Buffer(where.context, CL_MEM_READ_WRITE, sizeof(cl_uint));
+    for (array_content& each : content_) {
+      buffers_.emplace_back(where.context, CL_MEM_READ_WRITE, std::max<size_t>(1, each.bytes));  // none may be empty
+      fill(buffers_.size() - 1);
+      if (!each.anew) each.first.reset();
+    }
+    where.queue.finish();
   });
 }
 
-void opencl_words::set_arguments(cl::Kernel& kernel, cl_uint first) const {
-  opencl::checked([&] {
-    kernel.setArg(first, words_);
-    kernel.setArg(first + 1, count_);
+void opencl_arrays::fill(size_t array) const {
+  const array_content& what = content_[array];
+  if (what.bytes == 0) return;
+  if (what.first != nullptr) {
+    where_.queue.enqueueWriteBuffer(buffers_[array], CL_TRUE, 0, what.bytes, what.first.get());
+  } else if (what.bytes % sizeof(cl_ulong) == 0) {
+    where_.queue.enqueueFillBuffer(buffers_[array], cl_ulong{what.pattern}, 0, what.bytes);
+  } else {
+    where_.queue.enqueueFillBuffer(buffers_[array], static_cast<cl_uint>(what.pattern), 0, what.bytes);
+  }
+}
+
+cl_uint opencl_arrays::set_arguments(cl::Kernel& kernel, cl_uint next) const {
+  return opencl::checked([&] {
+    for (const cl::Buffer& each : buffers_) kernel.setArg(next++, each);
+    return next;
   });
 }
 
-void opencl_words::clear_count() {
+uint64_t opencl_arrays::allocated() const {
+  return opencl::checked([&] {
+    uint64_t bytes = 0;
+    for (const cl::Buffer& each : buffers_) bytes += each.getInfo<CL_MEM_SIZE>();
+    return bytes;
+  });
+}
+
+void opencl_arrays::reset() {
   opencl::checked([&] {
-    where_.queue.enqueueFillBuffer(count_, cl_uint{0}, 0, sizeof(cl_uint));
+    for (size_t i = 0; i < content_.size(); ++i) {
+      if (content_[i].anew) fill(i);
+    }
     where_.queue.finish();
   });
 }
 
-uint32_t opencl_words::count() {
-  cl_uint found = 0;
-  opencl::checked([&] { where_.queue.enqueueReadBuffer(count_, CL_TRUE, 0, sizeof(found), &found); });
-  return found;
+void opencl_arrays::read(size_t array, void* to) {
+  if (content_[array].bytes == 0) return;
+  opencl::checked([&] { where_.queue.enqueueReadBuffer(buffers_[array], CL_TRUE, 0, content_[array].bytes, to); });
 }
 
-std::vector<uint32_t> opencl_words::words() {
-  std::vector<uint32_t> found(size_);
-  opencl::checked([&] { where_.queue.enqueueReadBuffer(words_, CL_TRUE, 0, size_ * sizeof(cl_uint), found.data()); });
-  return found;
+uint64_t opencl_arrays::different(size_t array) {
+  std::vector<uint32_t> found(content_[array].bytes / sizeof(uint32_t));
+  read(array, found.data());
+  return different_words(content_[array], found.data());
 }
 
 double opencl_program::compute(uint32_t count) {
@@ -226,8 +236,8 @@ std::vector<step_method> methods_on_opencl(const opencl_kernels& kernels, bool f
   return all;
 }
 
-std::unique_ptr<program> prepare_on_opencl(const step_method& method, const step_shape& shape,
-                                           opencl_computation computation) {
+std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
+                                         opencl_computation computation) {
   if (method.name == method_names::none) {
     return std::make_unique<persistent_program>(shape, std::move(computation), nullptr);
   }
@@ -258,10 +268,6 @@ uint64_t max_co_resident_on_opencl(opencl_kernels& kernels,
                                opencl::resident_groups(kernels.target().queue, kernel, *storage, cl::NDRange(items)));
   }
   return least;
-}
-
-std::unique_ptr<workload> workload_on_opencl(opencl_computation computation) {
-  return std::make_unique<same_for_all_shapes>(std::move(computation));
 }
 
 }  // namespace gpusync::tool

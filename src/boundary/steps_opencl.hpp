@@ -8,9 +8,9 @@
 
 #include <gpusync/opencl/registry.hpp>
 
+#include "boundary/arrays.hpp"
 #include "boundary/opencl_target.hpp"
 #include "boundary/program.hpp"
-#include "boundary/word_memory.hpp"
 
 namespace gpusync::tool {
 
@@ -18,8 +18,8 @@ namespace gpusync::tool {
 /// which learn how many work-groups of them run at once.
 class opencl_kernels {
  public:
-  /// `text` is what steps.cl wants to stand before it, `options` are for the compiler. `target` must outlive this.
-  /// `barriers`: those that it may be run with.
+  /// `text` is what steps.cl wants to stand before it, behind step_text.h; `options` are for the compiler. `target`
+  /// must outlive this. `barriers`: those that it may be run with.
   opencl_kernels(const opencl_target& target, std::string text, std::string options = "",
                  std::vector<opencl::barrier_method> barriers = opencl::barrier_methods())
       : target_(target), text_(std::move(text)), options_(std::move(options)), barriers_(std::move(barriers)) {}
@@ -47,22 +47,26 @@ class opencl_kernels {
   std::map<const opencl::barrier_algorithm*, std::shared_ptr<opencl::barrier_storage>> storages_;
 };
 
-/// An array in a buffer, made with these words, and a count in another.
-class opencl_words : public word_memory {
+/// Arrays in buffers.
+class opencl_arrays : public arrays {
  public:
-  opencl_words(const opencl_target& where, std::vector<uint32_t> first);
+  opencl_arrays(const opencl_target& where, std::vector<array_content> content);
 
-  /// Sets both as arguments, the array as number `first`.
-  void set_arguments(cl::Kernel& kernel, cl_uint first) const;
+  /// Sets all of them as arguments, the first as number `next`; returns the number behind the last.
+  cl_uint set_arguments(cl::Kernel& kernel, cl_uint next) const;
+  /// Bytes of the buffers, as OpenCL says.
+  uint64_t allocated() const;
 
-  void clear_count() override;
-  uint32_t count() override;
-  std::vector<uint32_t> words() override;
+  void reset() override;
+  void read(size_t array, void* to) override;
+  uint64_t different(size_t array) override;
 
  private:
+  void fill(size_t array) const;
+
   const opencl_target& where_;
-  const size_t size_;
-  cl::Buffer words_, count_;
+  std::vector<array_content> content_;
+  std::vector<cl::Buffer> buffers_;
 };
 
 /// What differs between programs is how the steps of a run are carried out.
@@ -109,8 +113,8 @@ struct opencl_computation {
 std::vector<step_method> methods_on_opencl(const opencl_kernels& kernels, bool floor);
 
 /// The program of one of these methods; see workload::prepare().
-std::unique_ptr<program> prepare_on_opencl(const step_method& method, const step_shape& shape,
-                                           opencl_computation computation);
+std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
+                                         opencl_computation computation);
 
 /// The most work-groups of `items` work-items that run at once under all of these methods, found by trials; UINT64_MAX
 /// if none needs that. `set_arguments` as above; what they point to is not touched.
@@ -118,7 +122,16 @@ uint64_t max_co_resident_on_opencl(opencl_kernels& kernels,
                                    const std::function<void(cl::Kernel&, cl_uint first)>& set_arguments,
                                    const std::vector<step_method>& methods, uint32_t items);
 
-/// The workload of a computation that is the same for all shapes.
-std::unique_ptr<workload> workload_on_opencl(opencl_computation computation);
+// What workload_of() asks of a computation.
+inline std::vector<step_method> methods_of(const opencl_computation& what) {
+  return methods_on_opencl(*what.kernels, false);
+}
+inline uint64_t max_co_resident_of(const opencl_computation& what, const std::vector<step_method>& methods,
+                                   uint32_t items) {
+  return max_co_resident_on_opencl(*what.kernels, what.set_arguments, methods, items);
+}
+inline double clock_of(const opencl_computation&) {
+  return 0;
+}
 
 }  // namespace gpusync::tool

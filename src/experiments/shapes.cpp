@@ -74,6 +74,10 @@ std::vector<step_shape> shapes_or(const experiment_request& request, const std::
   return parse_shapes(wanted == request.axes.words.end() ? defaults : wanted->second);
 }
 
+int64_t threads_by_default(device_kind kind) {
+  return kind == device_kind::cuda ? 256 : kind == device_kind::opencl ? 64 : 1;
+}
+
 std::vector<std::string> usual_shapes(bool quick) {
   if (quick) return {"132x256"};
   return {"32x256", "66x256", "132x32", "132x256", "132x1024", "264x256", "264x1024", "528x512", "1056x256"};

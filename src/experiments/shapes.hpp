@@ -29,6 +29,10 @@ std::vector<std::pair<std::string, axis_value>> axes_of(const step_shape& shape)
 /// The shapes that axis `shape` names, or `defaults`. Throws usage_error.
 std::vector<step_shape> shapes_or(const experiment_request& request, const std::vector<std::string>& defaults);
 
+/// Threads per block if the user names none: on a GPU enough to fill its multiprocessors with eight blocks, elsewhere
+/// few.
+int64_t threads_by_default(device_kind kind);
+
 /// One to eight blocks on each SM of an H200, in small and in large blocks; for a quick look only one of them.
 std::vector<std::string> usual_shapes(bool quick);
 

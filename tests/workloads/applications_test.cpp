@@ -1,4 +1,5 @@
-// Workloads "bitonic sort" and "Smith-Waterman" on every device of this machine, under every method that orders data.
+// Workloads "bitonic sort", "Smith-Waterman" and "stencil" on every device of this machine, under every method that
+// orders data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "workloads/smith_waterman/alignment_problem.hpp"
 #include "workloads/smith_waterman/generated.hpp"
 #include "workloads/smith_waterman/reference.hpp"
+#include "workloads/stencil/stencil.hpp"
 
 namespace gpusync::tool {
 
@@ -135,11 +137,43 @@ void expect_wrong_without_barrier(workload& workload, const step_shape& shape, c
   EXPECT_GT(without->verify().wrong, 0u) << what;
 }
 
+TEST_P(OnDevice, RelaxesRodsPlatesAndBlocks) {
+  const auto device = open_side<stencil_device>(GetParam());
+  for (const stencil_size& size :
+       {stencil_size{3, 1, 1}, stencil_size{100, 1, 1}, stencil_size{3, 3, 1}, stencil_size{17, 9, 1},
+        stencil_size{3, 3, 3}, stencil_size{5, 4, 3}, stencil_size{11, 7, 5}}) {
+    const auto workload = device->relaxing(stencil_body(size, 10));
+    const std::string what =
+        std::to_string(size.width) + "x" + std::to_string(size.height) + "x" + std::to_string(size.depth);
+    for (const step_shape& shape : shapes()) expect_right(*workload, shape, what);
+  }
+}
+
+/// A point of a rod, a plate and a block after one step, by hand.
+TEST(StencilText, TakesTheMeanOfTheNeighbours) {
+  std::vector<float> a(27), b(27);
+  for (uint32_t i = 0; i < 27; ++i) a[i] = static_cast<float>(i * i);
+  const auto middle = [&](const stencil_size& size, size_t at) {
+    b = a;
+    stencil_kept now = stencil_load(a.data(), b.data(), 0);
+    stencil_step(size, &now, {1, 0, 1, 0});
+    EXPECT_EQ(now.from, b.data());
+    return b[at];
+  };
+  EXPECT_EQ(middle({3, 1, 1}, 1), (0 + 4) / 2.0f);
+  EXPECT_EQ(middle({3, 3, 1}, 4), (1 + 49 + 9 + 25) / 4.0f);
+  EXPECT_EQ(middle({3, 3, 3}, 13), (12 * 12 + 14 * 14 + 10 * 10 + 16 * 16 + 4 * 4 + 22 * 22) * (1.0f / 6.0f));
+}
+
 TEST_P(OnDevice, FindsWhatAMissingBarrierSpoilsAlsoAfterARightRun) {
   if (is(device_kind::opencl)) GTEST_SKIP() << "its programs all have a barrier";
   const auto device = open_side<bitonic_device>(GetParam());
   const sort_input input = make_sort_input({1 << 14, "uint32", false, "random"});
   expect_wrong_without_barrier(*device->sorting(input, sort_form::memory), shapes().back(), "sort in memory");
+  const auto stencils = open_side<stencil_device>(GetParam());
+  step_shape pair = shapes().back();
+  if (is(device_kind::host)) pair = {2, 1};
+  expect_wrong_without_barrier(*stencils->relaxing(stencil_body({20, 20, 20})), pair, "stencil");
   if (!device->has(sort_form::registers)) return;
   // Two blocks exchange once: all that a right run wrote then would still stand there.
   step_shape two;

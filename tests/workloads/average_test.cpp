@@ -36,10 +36,9 @@ TEST(AverageHost, RefusesAMethodThatItDoesNotHave) {
 /// Runs the workload's text with another boundary than the shipped ones; returns its verification.
 template <class Boundary>
 check_result run_with(const step_shape& shape, const Boundary& boundary) {
-  const auto memory = std::make_shared<host_words>(first_averages(shape));
+  const auto memory = std::make_shared<host_arrays>(average_arrays(shape));
   average_result result(shape, true, memory);
-  const average_text text{
-      {}, {reinterpret_cast<float*>(memory->address()), memory->count_address()}, shape.stores, true};
+  const average_text text{{}, {memory->address<float>(0), memory->address<uint32_t>(1)}, shape.stores, true};
   result.reset();
   launch(host_device{}, {shape.blocks, shape.threads}, [&] {
     const host_grid grid = host_grid::current();
@@ -82,8 +81,8 @@ TEST(AverageCheck, FailsABarrierThatReturnsEarlyOnce) {
 TEST(AverageCheck, FailsABarrierThatJoinsNeighboursOnly) {
   constexpr uint32_t blocks = 8;
   const step_shape shape{blocks, 1, true};
-  host_words memory(first_averages(shape));
-  float* const values = reinterpret_cast<float*>(memory.address());
+  host_arrays memory(average_arrays(shape));
+  float* const values = memory.address<float>(0);
   uint32_t at[blocks] = {};
   uint32_t wrong = 0;
   const auto take_step = [&](uint32_t block) {
@@ -115,7 +114,7 @@ TEST(AverageCheck, ReadsWordsOfOtherBlocksOnly) {
 
 TEST(AverageCheck, FailsAProgramThatComputesNothing) {
   const step_shape shape{2, 2, false};
-  average_result result(shape, true, std::make_shared<host_words>(first_averages(shape)));
+  average_result result(shape, true, std::make_shared<host_arrays>(average_arrays(shape)));
   result.reset();
   EXPECT_EQ(result.check(128).checked, 127u * 4);
   EXPECT_GT(result.check_last().wrong, 0u) << "a run that left the buffer as it was";

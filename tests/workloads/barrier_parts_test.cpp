@@ -37,15 +37,14 @@ TEST(BarrierPartsHost, RefusesAVariantThatItDoesNotHave) {
 /// The result of one variant on one shape, and what it looks at.
 struct looked_at {
   looked_at(const step_shape& shape, const std::string& method)
-      : words(std::make_shared<host_words>(first_averages(shape))),
-        common(std::make_shared<host_words>(std::vector<uint32_t>())),
-        result(shape, method, words, common) {
+      : memory(std::make_shared<host_arrays>(barrier_parts_arrays(shape))), result(shape, method, memory) {
     result.reset();
   }
-  float* values() { return reinterpret_cast<float*>(words->address()); }
-  barrier_parts_data data() { return {{values(), words->count_address()}, common->count_address(), 0}; }
+  float* values() { return memory->address<float>(0); }
+  uint32_t* word() { return memory->address<uint32_t>(2); }
+  barrier_parts_data data() { return {{values(), memory->address<uint32_t>(1)}, word(), 0}; }
 
-  std::shared_ptr<host_words> words, common;
+  std::shared_ptr<host_arrays> memory;
   barrier_parts_result result;
 };
 
@@ -56,7 +55,7 @@ TEST(BarrierPartsCheck, FailsAnAdditionThatIsLost) {
       for (uint32_t half = 0; half < 2; ++half)
         all.values()[half * 3 + i] = average_value(i, average_period - 2 + half);
     }
-    *all.common->count_address() = counted;
+    *all.word() = counted;
     EXPECT_EQ(all.result.check(128).wrong, counted == 3 * 128 ? 0u : 1u);
     EXPECT_EQ(all.result.check_last().wrong, 0u);
   }
@@ -64,9 +63,9 @@ TEST(BarrierPartsCheck, FailsAnAdditionThatIsLost) {
 
 TEST(BarrierPartsCheck, FollowsACountThatWraps) {
   looked_at all({65535, 1, false}, "atomic-awaited");
-  *all.common->count_address() = static_cast<uint32_t>(uint64_t{65535} << 17);
+  *all.word() = static_cast<uint32_t>(uint64_t{65535} << 17);
   EXPECT_EQ(all.result.check(uint64_t{1} << 17).wrong, 0u);
-  *all.common->count_address() -= 5;
+  *all.word() -= 5;
   EXPECT_EQ(all.result.check(uint64_t{1} << 17).wrong, 5u);
   // And a buffer that nobody wrote, of which one half looks right.
   EXPECT_EQ(all.result.check_last().wrong, 65535u);
@@ -125,11 +124,11 @@ TEST(BarrierPartsSteps, WriteTheMeanEveryTimeIfTheyHaveWork) {
 
 TEST(BarrierPartsCheck, FailsAPollThatFindsAnotherValue) {
   looked_at all({1, 1, false}, "relaxed-load");
-  *all.common->count_address() = 1;
+  *all.word() = 1;
   launch(host_device{}, {1, 1}, [&] {
     run_with_part<barrier_part::relaxed_load>(host_grid::current(), {all.data(), false}, 128);
   });
-  EXPECT_EQ(all.words->count(), 128u);
+  EXPECT_EQ(all.memory->word(1), 128u);
   EXPECT_EQ(all.result.check(128).wrong, 128u + 1) << "every poll, and a word that nobody was to change";
 }
 

@@ -97,10 +97,6 @@ std::vector<axis> application_axes() {
           {"method", "ways to pass from step to step, by name", 0, 0, true, "all that the device has"}};
 }
 
-int64_t threads_by_default(device_kind kind) {
-  return kind == device_kind::cuda ? 256 : kind == device_kind::opencl ? 64 : 1;
-}
-
 void require_memory(const room_needed& needed, const experiment_request& request) {
   const auto check = [&](uint64_t bytes, uint64_t there, const std::string& where, const char* has) {
     if (there == 0 || bytes <= there) return;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/method_comparison.hpp"
+#include "experiments/shapes.hpp"
 
 namespace gpusync::tool {
 
@@ -46,10 +47,6 @@ std::vector<step_method> application_methods(const experiment_request& request, 
 /// range of blocks in which it is faster than that. `progress` gets the part of this computation that is done.
 void run_application(const application& what, const experiment_request& request, const experiment_sink& sink,
                      const std::function<void(double, const std::string&)>& progress);
-
-/// Threads per block if the user names none: on a GPU enough to fill its multiprocessors with eight blocks, elsewhere
-/// few.
-int64_t threads_by_default(device_kind kind);
 
 /// The memory that a computation takes, in bytes.
 struct room_needed {

@@ -2,6 +2,9 @@
 // each step.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
 #include "measure/repeat_difference.hpp"
@@ -13,58 +16,72 @@ namespace {
 
 constexpr const char* name = "stencil";
 
+/// The shapes that the user names, or one and two blocks on each SM of an H200; elsewhere a block on each processor.
 std::vector<step_shape> shapes_of(const experiment_request& request) {
+  if (request.device.kind != device_kind::cuda && !has_chosen(request, "shape")) {
+    const auto processors = static_cast<uint32_t>(std::max(1, request.device.compute_units));
+    return {{processors, static_cast<uint32_t>(threads_by_default(request.device.kind))}};
+  }
   return shapes_or(
       request, request.quick ? std::vector<std::string>{"132x256"} : std::vector<std::string>{"132x256", "264x256"});
 }
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
-  return chosen_methods(
-      request, workload.methods(),
-      {"relaunch", "graph", "graph-pdl", "cg", "lock-based-acquire-release", "placed-counters-acquire-release"});
+  std::vector<std::string> defaults{
+      "relaunch", "graph", "graph-pdl", "cg", "lock-based-acquire-release", "placed-counters-acquire-release"};
+  if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
+  return chosen_methods(request, workload.methods(), defaults);
+}
+
+/// A rod of elements^2 points, a square plate of as many, or a cube of about as many.
+stencil_size size_of(uint32_t elements, int64_t dimensions) {
+  if (dimensions == 1) return {elements * elements, 1, 1};
+  if (dimensions == 2) return {elements, elements, 1};
+  const auto side =
+      std::max(3u, static_cast<uint32_t>(std::lround(std::cbrt(static_cast<double>(elements) * elements))));
+  return {side, side, side};
 }
 
 void check(const experiment_request& request) {
   (void)shapes_of(request);
   // The smallest plate has the same methods.
   if (!has_chosen(request, "method")) return;
-  (void)methods_of(request, *open_side<stencil_device>(request.device)->on_plate({3, 3}));
+  const auto device = open_side<stencil_device>(request.device);
+  (void)methods_of(request, *device->relaxing(stencil_body({3, 3, 1})));
 }
 
 /// What is relaxed.
 struct body {
-  int64_t side, dimensions;
-
-  stencil_size size() const {
-    const auto columns = static_cast<uint32_t>(dimensions == 1 ? side * side : side);
-    return {dimensions == 1 ? 1u : columns, columns};
-  }
+  int64_t elements, dimensions;
+  stencil_size size;
 };
 
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<stencil_device>(request.device);
   const std::vector<step_shape> shapes = shapes_of(request);
-  // By default the example's rod of 2^16 points, and a plate of as many.
   std::vector<body> bodies;
-  for (const int64_t side : chosen_numbers(
+  for (const int64_t elements : chosen_numbers(
            request, "elements", request.quick ? std::vector<uint32_t>{256} : std::vector<uint32_t>{256, 512, 1024})) {
-    for (const int64_t dimensions : request.axes.numbers_or("dimensions", {1, 2})) bodies.push_back({side, dimensions});
+    for (const int64_t dimensions : request.axes.numbers_or("dimensions", {1, 2, 3})) {
+      bodies.push_back({elements, dimensions, size_of(static_cast<uint32_t>(elements), dimensions)});
+    }
   }
   std::string doing;
   const auto label = [&](const body& one) {
-    return fmt::format("{} x {} points, {}", one.size().rows, one.size().columns, doing);
+    return fmt::format("{} x {} x {} points, {}", one.size.width, one.size.height, one.size.depth, doing);
   };
   for_each_case(bodies, sink, label, [&](const body& one, const auto& progress) {
     doing = "on the host";
     progress(0);
-    const auto workload = device->on_plate(one.size());
+    const auto workload = device->relaxing(stencil_body(one.size));
     for (size_t i = 0; i < shapes.size() && !sink.interrupted(); ++i) {
       doing = to_word(shapes[i]);
       auto results = compare_steps(
           *workload, {name, request, sink}, methods_of(request, *workload), shapes[i],
           [&](double fraction) { progress((static_cast<double>(i) + fraction) / static_cast<double>(shapes.size())); });
       add_ratios(results, "step_time", step_sample, {"cg", "graph"});
-      add_rows(results, {{"shape", to_word(shapes[i])}, {"dimensions", one.dimensions}, {"elements", one.side}}, sink);
+      add_rows(results, {{"shape", to_word(shapes[i])}, {"dimensions", one.dimensions}, {"elements", one.elements}},
+               sink);
     }
   });
 }
@@ -73,13 +90,14 @@ const register_experiment registered({
     name,
     "a step of a Jacobi relaxation: one kernel with a grid barrier, or a kernel for each step",
     {},
-    {device_kind::cuda},
-    {shape_axis("132x256,264x256; with --quick 132x256"),
-     {"dimensions", "1: a rod of elements^2 points; 2: a square plate", 1, 2, false, "1,2"},
-     {"elements", "points on a side of the plate; a rod has the square of it", 3, 8192, false,
-      "256,512,1024; with --quick 256"},
+    {device_kind::cuda, device_kind::opencl, device_kind::host},
+    {shape_axis("132x256,264x256; with --quick 132x256; on OpenCL and the host a block on each processor"),
+     {"dimensions", "1: a rod of elements^2 points; 2: a square plate of as many; 3: a cube of about as many", 1, 3,
+      false, "1,2,3"},
+     {"elements", "points on a side of the plate", 3, 8192, false, "256,512,1024; with --quick 256"},
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release"}},
+      "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release, as far as the device "
+      "has them; on the host launch-wait besides"}},
     run,
     check,
 });

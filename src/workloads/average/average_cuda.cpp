@@ -16,13 +16,11 @@ class cuda_average : public workload {
   std::vector<step_method> methods() const override { return methods_on_cuda(where_.device(), kernels_, true); }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    const auto memory = std::make_shared<cuda_words>(where_, first_averages(shape));
-    const average_text text{{},
-                            {reinterpret_cast<float*>(memory->address()), memory->count_address()},
-                            shape.stores,
-                            crosses_blocks(method)};
-    return prepare_on_cuda(where_, method, shape,
-                           {kernels_, text, average_steps(shape),
+    const auto memory = std::make_shared<cuda_arrays>(where_, average_arrays(shape));
+    const average_text text{
+        {}, {memory->address<float>(0), memory->address<uint32_t>(1)}, shape.stores, crosses_blocks(method)};
+    return prepare_program(method, shape,
+                           {where_, kernels_, text, average_steps(shape),
                             std::make_shared<average_result>(shape, crosses_blocks(method), memory)});
   }
 

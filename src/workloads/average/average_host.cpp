@@ -11,14 +11,12 @@ class host_average : public workload {
   std::vector<step_method> methods() const override { return methods_on_host(true); }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    const auto memory = std::make_shared<host_words>(first_averages(shape));
-    const average_text text{{},
-                            {reinterpret_cast<float*>(memory->address()), memory->count_address()},
-                            shape.stores,
-                            crosses_blocks(method)};
-    return prepare_on_host(method, shape,
-                           {host_text::of(text), average_steps(shape),
-                            std::make_shared<average_result>(shape, crosses_blocks(method), memory)});
+    const auto memory = std::make_shared<host_arrays>(average_arrays(shape));
+    const average_text text{
+        {}, {memory->address<float>(0), memory->address<uint32_t>(1)}, shape.stores, crosses_blocks(method)};
+    return prepare_program(method, shape,
+                           host_computation{host_text::of(text), average_steps(shape),
+                                            std::make_shared<average_result>(shape, crosses_blocks(method), memory)});
   }
 
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {

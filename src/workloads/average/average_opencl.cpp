@@ -9,11 +9,11 @@ namespace {
 
 using argument_setter = std::function<void(cl::Kernel&, cl_uint first)>;
 
-argument_setter arguments(std::shared_ptr<opencl_words> memory, bool stores, bool crosses) {
+argument_setter arguments(std::shared_ptr<opencl_arrays> memory, bool stores, bool crosses) {
   return [=](cl::Kernel& kernel, cl_uint first) {
-    memory->set_arguments(kernel, first);
-    kernel.setArg(first + 2, cl_uint{stores});
-    kernel.setArg(first + 3, cl_uint{crosses});
+    const cl_uint next = memory->set_arguments(kernel, first);
+    kernel.setArg(next, cl_uint{stores});
+    kernel.setArg(next + 1, cl_uint{crosses});
   };
 }
 
@@ -25,14 +25,14 @@ class opencl_average : public workload {
   std::vector<step_method> methods() const override { return methods_on_opencl(*kernels_, true); }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    const auto memory = std::make_shared<opencl_words>(target_, first_averages(shape));
-    return prepare_on_opencl(method, shape,
-                             {kernels_, arguments(memory, shape.stores, crosses_blocks(method)), average_steps(shape),
-                              std::make_shared<average_result>(shape, crosses_blocks(method), memory)});
+    const auto memory = std::make_shared<opencl_arrays>(target_, average_arrays(shape));
+    return prepare_program(method, shape,
+                           {kernels_, arguments(memory, shape.stores, crosses_blocks(method)), average_steps(shape),
+                            std::make_shared<average_result>(shape, crosses_blocks(method), memory)});
   }
 
   uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {
-    const auto untouched = std::make_shared<opencl_words>(target_, first_averages({1, 1}));
+    const auto untouched = std::make_shared<opencl_arrays>(target_, average_arrays({1, 1}));
     return max_co_resident_on_opencl(*kernels_, arguments(untouched, false, true), methods, threads);
   }
 

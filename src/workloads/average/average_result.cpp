@@ -6,7 +6,7 @@
 
 namespace gpusync::tool {
 
-std::vector<uint32_t> first_averages(const step_shape& shape) {
+std::vector<array_content> average_arrays(const step_shape& shape) {
   const uint64_t all = uint64_t{shape.blocks} * shape.threads;
   if (all == 0 || all > UINT32_MAX / 2) {
     throw invalid_argument(std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
@@ -15,7 +15,7 @@ std::vector<uint32_t> first_averages(const step_shape& shape) {
   }
   std::vector<uint32_t> words(2 * all, 0);
   for (uint32_t i = 0; i < all; ++i) words[all + i] = std::bit_cast<uint32_t>(average_value(i, average_period - 1));
-  return words;
+  return {array_content::once(std::move(words)), array_content::filled(1, 0u)};
 }
 
 step_sequence average_steps(const step_shape& shape) {
@@ -25,11 +25,12 @@ step_sequence average_steps(const step_shape& shape) {
 }
 
 check_result average_result::check(uint64_t steps) {
-  return {average_checks(shape_.stores, steps) * elements(), memory_->count()};
+  return {average_checks(shape_.stores, steps) * elements(), memory_->word(1)};
 }
 
 check_result average_result::check_last() {
-  const std::vector<uint32_t> left = memory_->words();
+  std::vector<uint32_t> left(2 * size_t{elements()});
+  memory_->read(0, left.data());
   check_result result{left.size(), 0};
   for (uint32_t half = 0; half < 2; ++half) {
     const uint32_t step = average_period - 2 + half;  // the last two steps of a run, of which this half holds one

@@ -4,15 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "boundary/program.hpp"
-#include "boundary/word_memory.hpp"
+#include "boundary/arrays.hpp"
 #include "workloads/average/average.hpp"
 
 namespace gpusync::tool {
 
-/// What a first run starts from, as bit patterns: two halves, the second as step average_period - 1 leaves it. Throws
-/// invalid_argument if there are no elements or too many.
-std::vector<uint32_t> first_averages(const step_shape& shape);
+/// What runs work on: average_data::values, two halves, of which a first run finds the second as step average_period -
+/// 1 leaves it; and average_data::wrong. Throws invalid_argument if there are no elements or too many.
+std::vector<array_content> average_arrays(const step_shape& shape);
 
 /// Whether threads check other blocks' elements under a method.
 inline bool crosses_blocks(const step_method& method) {
@@ -26,20 +25,24 @@ step_sequence average_steps(const step_shape& shape);
 class average_result : public run_data {
  public:
   /// `crosses_blocks`: threads check other blocks' elements, else their own.
-  average_result(const step_shape& shape, bool crosses_blocks, std::shared_ptr<word_memory> memory)
+  /// `memory`: of average_arrays().
+  average_result(const step_shape& shape, bool crosses_blocks, std::shared_ptr<arrays> memory)
       : shape_(shape), crosses_blocks_(crosses_blocks), memory_(std::move(memory)) {}
 
-  void reset() override { memory_->clear_count(); }
+  void reset() override { memory_->reset(); }
   check_result check(uint64_t steps) override;
   check_result check_last() override;
   std::string how() const override;
+
+ protected:
+  arrays& memory() const { return *memory_; }
 
  private:
   uint32_t elements() const { return shape_.blocks * shape_.threads; }
 
   const step_shape shape_;
   const bool crosses_blocks_;
-  const std::shared_ptr<word_memory> memory_;
+  const std::shared_ptr<arrays> memory_;
 };
 
 }  // namespace gpusync::tool

@@ -17,17 +17,14 @@ class parts_program : public cuda_program {
   parts_program(const cuda_target& where, const step_shape& shape, const std::string& method, const void* kernel,
                 std::unique_ptr<cuda_barrier> barrier)
       : parts_program(where, shape, method, kernel, std::move(barrier),
-                      std::make_shared<cuda_words>(where, first_averages(shape)),
-                      std::make_shared<cuda_words>(where, std::vector<uint32_t>(1))) {}
+                      std::make_shared<cuda_arrays>(where, barrier_parts_arrays(shape))) {}
 
  private:
   parts_program(const cuda_target& where, const step_shape& shape, const std::string& method, const void* kernel,
-                std::unique_ptr<cuda_barrier> barrier, const std::shared_ptr<cuda_words>& words,
-                const std::shared_ptr<cuda_words>& common)
+                std::unique_ptr<cuda_barrier> barrier, const std::shared_ptr<cuda_arrays>& memory)
       : cuda_program(where, {shape.blocks, shape.threads},
-                     std::make_shared<barrier_parts_result>(shape, method, words, common),
-                     barrier_parts_steps_of_a_run()),
-        text_{{{reinterpret_cast<float*>(words->address()), words->count_address()}, common->count_address(), 0},
+                     std::make_shared<barrier_parts_result>(shape, method, memory), barrier_parts_steps_of_a_run()),
+        text_{{{memory->address<float>(0), memory->address<uint32_t>(1)}, memory->address<uint32_t>(2), 0},
               shape.stores},
         kernel_(kernel),
         barrier_(std::move(barrier)) {

@@ -10,13 +10,12 @@ namespace {
 /// What both kinds of variants work on.
 struct parts_memory {
   parts_memory(const step_shape& shape, const std::string& method)
-      : words(std::make_shared<host_words>(first_averages(shape))),
-        common(std::make_shared<host_words>(std::vector<uint32_t>())),
-        result(std::make_shared<barrier_parts_result>(shape, method, words, common)),
-        text{{{reinterpret_cast<float*>(words->address()), words->count_address()}, common->count_address(), 0},
+      : memory(std::make_shared<host_arrays>(barrier_parts_arrays(shape))),
+        result(std::make_shared<barrier_parts_result>(shape, method, memory)),
+        text{{{memory->address<float>(0), memory->address<uint32_t>(1)}, memory->address<uint32_t>(2), 0},
              shape.stores} {}
 
-  std::shared_ptr<host_words> words, common;
+  std::shared_ptr<host_arrays> memory;
   std::shared_ptr<barrier_parts_result> result;
   barrier_parts_text text;
 };

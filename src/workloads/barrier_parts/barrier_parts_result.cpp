@@ -29,21 +29,21 @@ const part_name* find_part(const std::string& method) {
   return nullptr;
 }
 
+std::vector<array_content> barrier_parts_arrays(const step_shape& shape) {
+  std::vector<array_content> all = average_arrays(shape);
+  all.push_back(array_content::filled(1, 0u));
+  return all;
+}
+
 barrier_parts_result::barrier_parts_result(const step_shape& shape, const std::string& method,
-                                           std::shared_ptr<word_memory> memory, std::shared_ptr<word_memory> common)
+                                           std::shared_ptr<arrays> memory)
     : average_result({shape.blocks, shape.threads, false}, find_part(method) == nullptr, std::move(memory)),
       blocks_(shape.blocks),
-      adds_(find_part(method) != nullptr && adds(find_part(method)->part)),
-      common_(std::move(common)) {}
-
-void barrier_parts_result::reset() {
-  average_result::reset();
-  common_->clear_count();
-}
+      adds_(find_part(method) != nullptr && adds(find_part(method)->part)) {}
 
 check_result barrier_parts_result::check(uint64_t steps) {
   check_result result = average_result::check(steps);
-  const uint32_t word = common_->count();
+  const uint32_t word = memory().word(2);
   if (!adds_) {
     result.wrong += word != 0 ? 1 : 0;
     return result;

@@ -16,21 +16,21 @@ std::vector<step_method> barrier_parts_methods();
 /// The part that a method is; null for a whole barrier.
 const part_name* find_part(const std::string& method);
 
+/// What runs work on: that of the average, and barrier_parts_data::word.
+std::vector<array_content> barrier_parts_arrays(const step_shape& shape);
+
 /// What one variant's runs have been found to compute: the average's words, and the additions to the common word.
 class barrier_parts_result : public average_result {
  public:
-  /// `common`: its count is the word that is added to.
-  barrier_parts_result(const step_shape& shape, const std::string& method, std::shared_ptr<word_memory> memory,
-                       std::shared_ptr<word_memory> common);
+  /// `memory`: of barrier_parts_arrays().
+  barrier_parts_result(const step_shape& shape, const std::string& method, std::shared_ptr<arrays> memory);
 
-  void reset() override;
   check_result check(uint64_t steps) override;
   std::string how() const override;
 
  private:
   const uint32_t blocks_;
   const bool adds_;
-  const std::shared_ptr<word_memory> common_;
 };
 
 /// The steps of runs.

@@ -1,6 +1,4 @@
 // Workload "bitonic sort" on host threads.
-#include <cstring>
-
 #include "boundary/steps_host.hpp"
 #include "workloads/bitonic_sort/bitonic_steps.hpp"
 #include "workloads/bitonic_sort/sort_input.hpp"
@@ -10,33 +8,11 @@ namespace gpusync::tool {
 namespace {
 
 template <class Element>
-class host_data : public run_data {
- public:
-  explicit host_data(const sort_input& input) : input_(input), elements_(input.count) {}
-
-  void reset() override {
-    if (!elements_.empty()) std::memcpy(elements_.data(), input_.unsorted.data(), input_.bytes());
-  }
-  check_result check(uint64_t) override {
-    return compare_sorted(input_, reinterpret_cast<const uint32_t*>(elements_.data()));
-  }
-  std::string how() const override { return how_sorts_are_checked(); }
-
-  bitonic_steps<Element> text() {
-    const auto count = static_cast<uint32_t>(input_.count);
-    return {elements_.data(), count, merges_of(count), input_.order};
-  }
-
- private:
-  const sort_input& input_;
-  std::vector<Element> elements_;
-};
-
-template <class Element>
 std::unique_ptr<workload> sorting(const sort_input& input) {
-  const auto data = std::make_shared<host_data<Element>>(input);
-  const bitonic_steps<Element> text = data->text();
-  return workload_on_host({host_text::of(text), step_sequence::of_whole(text.steps()), data});
+  const auto memory = std::make_shared<host_arrays>(std::vector{elements_of(input)});
+  const auto text = bitonic_steps<Element>::of(memory->address<Element>(0), input.count, input.order);
+  return workload_of(
+      host_computation{host_text::of(text), step_sequence::of_whole(text.steps()), sorted_result(input, memory)});
 }
 
 class host_bitonic : public bitonic_device {

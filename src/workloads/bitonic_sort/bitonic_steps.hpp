@@ -18,6 +18,11 @@ GPUSYNC_HD constexpr uint32_t merges_of(uint64_t count) {
   return exponent;
 }
 
+/// Steps of so many merges.
+GPUSYNC_HD constexpr uint32_t bitonic_steps_in(uint32_t merges) {
+  return merges * (merges + 1) / 2;
+}
+
 /// The network. Elements are dealt out to threads in pairs to be compared; a step reads what all blocks wrote in the
 /// step before. Precondition: count <= 2^31.
 template <class Element>
@@ -34,7 +39,11 @@ struct bitonic_steps {
   uint32_t merges;  ///< merges_of(count)
   key_order order;
 
-  GPUSYNC_HD uint32_t steps() const { return merges * (merges + 1) / 2; }
+  static bitonic_steps of(Element* elements, uint64_t count, const key_order& order) {
+    return {elements, static_cast<uint32_t>(count), merges_of(count), order};
+  }
+
+  GPUSYNC_HD uint32_t steps() const { return bitonic_steps_in(merges); }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>

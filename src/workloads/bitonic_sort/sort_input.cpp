@@ -164,11 +164,20 @@ sort_input make_sort_input(const sort_problem& problem, const std::function<bool
   return input_of(std::move(pairs), order, interrupted);
 }
 
-check_result compare_sorted(const sort_input& input, const uint32_t* found) {
-  check_result result;
-  result.checked = input.sorted.size();
-  for (size_t i = 0; i < input.sorted.size(); ++i) result.wrong += found[i] != input.sorted[i];
-  return result;
+array_content elements_of(const sort_input& input) {
+  const auto not_owned = [](const std::vector<uint32_t>& words) {
+    return std::shared_ptr<const void>(std::shared_ptr<const void>(), words.data());
+  };
+  array_content elements;
+  elements.bytes = input.bytes();
+  elements.first = not_owned(input.unsorted);
+  elements.expected = not_owned(input.sorted);
+  return elements;
+}
+
+std::shared_ptr<run_data> sorted_result(const sort_input& input, std::shared_ptr<arrays> memory) {
+  return std::make_shared<expected_array>(std::move(memory), input.bytes(),
+                                          "every element in the place where std::sort puts it");
 }
 
 }  // namespace gpusync::tool

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "boundary/program.hpp"
+#include "boundary/arrays.hpp"
 #include "workloads/bitonic_sort/sort_elements.hpp"
 #include "workloads/device_side/device_side.hpp"
 
@@ -55,13 +55,11 @@ constexpr uint64_t host_bytes_of_sort(uint64_t count, uint32_t element_bytes) {
 /// or an unknown type or input.
 sort_input make_sort_input(const sort_problem& problem, const std::function<bool()>& interrupted = {});
 
-/// Counts words that differ between a result and what std::sort found.
-check_result compare_sorted(const sort_input& input, const uint32_t* found);
+/// The elements as they come, and as a run must leave them. `input` must outlive it.
+array_content elements_of(const sort_input& input);
 
-/// How checks of this workload are described.
-inline const char* how_sorts_are_checked() {
-  return "every element in the place where std::sort puts it";
-}
+/// What a run on such elements, the first of the arrays, must have done.
+std::shared_ptr<run_data> sorted_result(const sort_input& input, std::shared_ptr<arrays> memory);
 
 /// How a sort's elements are kept from step to step.
 enum class sort_form {

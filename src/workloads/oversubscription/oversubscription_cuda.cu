@@ -58,18 +58,18 @@ class cuda_oversubscription : public workload {
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
     check_shape(where_.device(), {shape.blocks, shape.threads});
-    const auto memory = std::make_shared<cuda_words>(where_, first_relay(shape));
+    const auto memory = std::make_shared<cuda_arrays>(where_, relay_arrays(shape));
     const auto result = std::make_shared<relay_result>(shape, memory);
-    const relay_data data{memory->address(), memory->count_address(), shape.blocks};
+    const relay_data data{memory->address<uint32_t>(0), memory->address<uint32_t>(1), shape.blocks};
     const auto phased = [&](auto schedule) {
       return std::make_unique<phased_program<decltype(schedule)>>(where_, shape, data, result);
     };
     if (method.name == "phased-striding") return phased(phased::striding{});
     if (method.name == "phased-claiming") return phased(phased::claiming{});
     if (method.name == "phased-flag-claiming") return phased(phased::flag_claiming{});
-    return prepare_on_cuda(
-        where_, method, shape,
-        {kernels_of<relay_text, grid::algorithm_list<>>(), relay_text{{}, data}, relay_steps(result), result});
+    return prepare_program(
+        method, shape,
+        {where_, kernels_of<relay_text, grid::algorithm_list<>>(), relay_text{{}, data}, relay_steps(result), result});
   }
 
   /// Under every schedule.

@@ -40,9 +40,9 @@ class host_oversubscription : public workload {
   std::vector<step_method> methods() const override { return relay_methods(); }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    const auto memory = std::make_shared<host_words>(first_relay(shape));
+    const auto memory = std::make_shared<host_arrays>(relay_arrays(shape));
     const auto result = std::make_shared<relay_result>(shape, memory);
-    const relay_data data{memory->address(), memory->count_address(), shape.blocks};
+    const relay_data data{memory->address<uint32_t>(0), memory->address<uint32_t>(1), shape.blocks};
     const auto phased = [&](auto schedule) {
       return std::make_unique<phased_program<decltype(schedule)>>(shape, data, result);
     };
@@ -52,7 +52,8 @@ class host_oversubscription : public workload {
     // The host's counterpart of a launch is a launch and a wait.
     step_method launched = method;
     if (method.name == method_names::relaunch) launched.name = method_names::host_wait;
-    return prepare_on_host(launched, shape, {host_text::of(relay_text{{}, data}), relay_steps(result), result});
+    return prepare_program(launched, shape,
+                           host_computation{host_text::of(relay_text{{}, data}), relay_steps(result), result});
   }
 
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {

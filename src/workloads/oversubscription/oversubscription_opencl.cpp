@@ -40,7 +40,7 @@ class phased_kernels {
 class phased_program : public opencl_program {
  public:
   phased_program(const opencl_target& where, phased_kernels& kernels, opencl::phased_schedule schedule,
-                 const step_shape& shape, std::shared_ptr<opencl_words> memory, std::shared_ptr<relay_result> result)
+                 const step_shape& shape, std::shared_ptr<opencl_arrays> memory, std::shared_ptr<relay_result> result)
       : opencl_program(where, shape, result, relay_steps(result)),
         memory_(std::move(memory)),
         result_(*result),
@@ -57,7 +57,7 @@ class phased_program : public opencl_program {
     first = last = opencl::launch_phased(queue(), kernel_, storage_, shape_.blocks, local());
   }
 
-  const std::shared_ptr<opencl_words> memory_;
+  const std::shared_ptr<opencl_arrays> memory_;
   const relay_result& result_;
   cl::Kernel& kernel_;
   opencl::phased_storage storage_;
@@ -70,14 +70,14 @@ class opencl_oversubscription : public workload {
   std::vector<step_method> methods() const override { return relay_methods(); }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    const auto memory = std::make_shared<opencl_words>(target_, first_relay(shape));
+    const auto memory = std::make_shared<opencl_arrays>(target_, relay_arrays(shape));
     const auto result = std::make_shared<relay_result>(shape, memory);
     for (const opencl::phased_schedule schedule : opencl::phased_schedules) {
       if (method.name == std::string("phased-") + to_string(schedule)) {
         return std::make_unique<phased_program>(target_, phased_, schedule, shape, memory, result);
       }
     }
-    return prepare_on_opencl(
+    return prepare_program(
         method, shape,
         {steps_, [memory](cl::Kernel& kernel, cl_uint first) { memory->set_arguments(kernel, first); },
          relay_steps(result), result});

@@ -4,7 +4,7 @@
 
 namespace gpusync::tool {
 
-std::vector<uint32_t> first_relay(const step_shape& shape) {
+std::vector<array_content> relay_arrays(const step_shape& shape) {
   const uint64_t all = uint64_t{shape.blocks} * shape.threads;
   if (all == 0 || all > UINT32_MAX / 2) {
     throw invalid_argument(std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
@@ -12,16 +12,17 @@ std::vector<uint32_t> first_relay(const step_shape& shape) {
   }
   std::vector<uint32_t> words(2 * all);
   for (uint32_t i = 0; i < all; ++i) words[all + i] = relay_word(i, relay_period - 1);
-  return words;
+  return {array_content::once(std::move(words)), array_content::filled(1, 0u)};
 }
 
 check_result relay_result::check(uint64_t phases) {
   phases_ += phases;
-  return {phases * elements_, memory_->count()};
+  return {phases * elements_, memory_->word(1)};
 }
 
 check_result relay_result::check_last() {
-  const std::vector<uint32_t> words = memory_->words();
+  std::vector<uint32_t> words(2 * size_t{elements_});
+  memory_->read(0, words.data());
   check_result result{elements_, 0};
   const auto last = static_cast<uint32_t>((phases_ + relay_period - 1) % relay_period);
   for (uint32_t i = 0; i < elements_; ++i) {

@@ -5,33 +5,33 @@
 #include <string>
 #include <vector>
 
-#include "boundary/program.hpp"
-#include "boundary/word_memory.hpp"
+#include "boundary/arrays.hpp"
 #include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
 
-/// What a first run starts from: two halves, the second as the phase before the first leaves it. Throws
-/// invalid_argument if there are no threads or too many.
-std::vector<uint32_t> first_relay(const step_shape& shape);
+/// What runs work on: relay_data::words, two halves, of which a first run finds the second as the phase before it
+/// leaves it; and relay_data::wrong. Throws invalid_argument if there are no threads or too many.
+std::vector<array_content> relay_arrays(const step_shape& shape);
 
 /// What the programs on one shape work on. Every run goes on where the one before left off.
 class relay_result : public run_data {
  public:
-  relay_result(const step_shape& shape, std::shared_ptr<word_memory> memory)
+  /// `memory`: of relay_arrays().
+  relay_result(const step_shape& shape, std::shared_ptr<arrays> memory)
       : elements_(shape.blocks * shape.threads), memory_(std::move(memory)) {}
 
   /// The place in the cycle at which the next run begins.
   uint32_t next_phase() const { return static_cast<uint32_t>(phases_ % relay_period); }
 
-  void reset() override { memory_->clear_count(); }
+  void reset() override { memory_->reset(); }
   check_result check(uint64_t phases) override;
   check_result check_last() override;
   std::string how() const override;
 
  private:
   const uint32_t elements_;
-  const std::shared_ptr<word_memory> memory_;
+  const std::shared_ptr<arrays> memory_;
   uint64_t phases_ = 0;
 };
 

@@ -22,13 +22,4 @@ check_result compare_rows(const alignment_problem& problem, const std::vector<ro
   return result;
 }
 
-findings findings_of(const std::vector<row_best>& rows) {
-  const alignment_end end = end_of(rows);
-  findings all{{"score", end.score}, {"query_end", std::nullopt}, {"reference_end", std::nullopt}};
-  if (end.score == 0) return all;
-  all[1].second = static_cast<double>(end.query_end);
-  all[2].second = static_cast<double>(end.reference_end);
-  return all;
-}
-
 }  // namespace gpusync::tool

@@ -41,14 +41,6 @@ alignment_end end_of(const std::vector<row_best>& rows);
 /// What a device found, compared with the host's: one for each letter of the query, as many as the host has.
 check_result compare_rows(const alignment_problem& problem, const std::vector<row_best>& found);
 
-/// `score`, `query_end` and `reference_end`.
-findings findings_of(const std::vector<row_best>& rows);
-
-/// How checks of this workload are described.
-inline const char* how_alignments_are_checked() {
-  return "the best score at every letter of the query, and where it is reached first, as the host computed them";
-}
-
 /// How rows are kept from one diagonal to the next.
 enum class alignment_form {
   memory,     ///< in memory, as in 2010

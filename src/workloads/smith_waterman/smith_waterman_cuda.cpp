@@ -1,112 +1,27 @@
 // Workload "Smith-Waterman" on CUDA devices.
 #include "workloads/smith_waterman/smith_waterman_cuda.hpp"
 
-#include <map>
-
 #include "boundary/steps_cuda.hpp"
 #include "measure/cuda_clock.cuh"
+#include "workloads/smith_waterman/alignment_result.hpp"
 
 namespace gpusync::tool {
 
 namespace {
 
-/// Sequences and rows on the device.
-class cuda_alignment_data : public run_data {
- public:
-  cuda_alignment_data(const cuda_target& where, const alignment_problem& problem)
-      : where_(where),
-        problem_(problem),
-        query_(copy_of(problem.query)),
-        reference_(copy_of(letters_of_reference(problem.reference))),
-        down_(room(2 * sizeof(handed_down))),
-        on_(room(sizeof(handed_on))),
-        best_(room(sizeof(row_best))),
-        found_(problem.query.size()) {}
-
-  void reset() override {
-    reset_rows(where_, down(), on(), best(), static_cast<uint32_t>(found_.size()));
-    check_cuda(cudaStreamSynchronize(where_.stream()), "reset_rows");
-  }
-  check_result check(uint64_t) override {
-    where_.download(found_.data(), best_, found_.size() * sizeof(row_best));
-    return compare_rows(problem_, found_);
-  }
-  std::string how() const override { return how_alignments_are_checked(); }
-  findings found() const override { return findings_of(found_); }
-
-  wavefront_problem numbers() const {
-    return wavefront_problem::of(problem_, static_cast<const uint8_t*>(query_.address()),
-                                 static_cast<const uint8_t*>(reference_.address()));
-  }
-  handed_down* down() const { return static_cast<handed_down*>(down_.address()); }
-  handed_on* on() const { return static_cast<handed_on*>(on_.address()); }
-  row_best* best() const { return static_cast<row_best*>(best_.address()); }
-
- protected:
-  const cuda_target& where_;
-
- private:
-  cuda_buffer room(size_t bytes_of_row) const {
-    return {where_.device(), std::max<size_t>(1, problem_.query.size()) * bytes_of_row};
-  }
-  cuda_buffer copy_of(const std::vector<uint8_t>& letters) const {
-    cuda_buffer copy(where_.device(), std::max<size_t>(1, letters.size()));
-    where_.upload(copy, letters.data(), letters.size());
-    return copy;
-  }
-
-  const alignment_problem& problem_;
-  const cuda_buffer query_, reference_, down_, on_, best_;
-  std::vector<row_best> found_;
-};
-
-/// And what warps hand down to each other.
-class cuda_edges_data : public cuda_alignment_data {
- public:
-  cuda_edges_data(const cuda_target& where, const alignment_problem& problem, size_t edge_bytes)
-      : cuda_alignment_data(where, problem), edges_(where.device(), edge_bytes) {}
-
-  /// Nothing of the run before is to be found there.
-  void reset() override {
-    const cuda_device_scope scope(where_.device().ordinal());
-    check_cuda(cudaMemsetAsync(edges_.address(), 0x25, edges_.bytes(), where_.stream()), "cudaMemsetAsync");
-    cuda_alignment_data::reset();
-  }
-
-  handed_down* edges() const { return static_cast<handed_down*>(edges_.address()); }
-  size_t edge_bytes() const { return edges_.bytes(); }
-
- private:
-  const cuda_buffer edges_;
-};
-
 /// In memory, under every barrier.
-class alignment_in_memory : public workload {
- public:
-  alignment_in_memory(const cuda_target& where, const alignment_problem& problem)
-      : where_(where), data_(std::make_shared<cuda_alignment_data>(where, problem)) {}
-
-  std::vector<step_method> methods() const override { return methods_on_cuda(where_.device(), kernels_, false); }
-  std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    const wavefront_steps text{data_->numbers(), data_->down(), data_->on(), data_->best()};
-    return prepare_on_cuda(where_, method, shape, {kernels_, text, step_sequence::of_whole(text.steps()), data_});
-  }
-  uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {
-    return max_co_resident_on_cuda(where_.device(), kernels_, methods, threads);
-  }
-
- private:
-  const cuda_target& where_;
-  const cuda_kernels kernels_ = kernels_in_memory();
-  const std::shared_ptr<cuda_alignment_data> data_;
-};
+std::unique_ptr<workload> aligning_in_memory(const cuda_target& where, const alignment_problem& problem) {
+  const auto memory = std::make_shared<cuda_arrays>(where, alignment_arrays(problem));
+  const wavefront_steps text = alignment_in(problem, *memory);
+  return workload_of(cuda_computation{where, kernels_in_memory(), text, step_sequence::of_whole(text.steps()),
+                                      std::make_shared<alignment_result>(problem, memory)});
+}
 
 /// In registers, under a few of them.
 class alignment_in_registers : public workload {
  public:
   alignment_in_registers(const cuda_target& where, const alignment_problem& problem)
-      : where_(where),
-        data_(std::make_shared<cuda_edges_data>(where, problem, edge_bytes(most_warps(where.device())))) {}
+      : where_(where), problem_(problem), memory_(std::make_shared<cuda_arrays>(where, content(where, problem))) {}
 
   std::vector<step_method> methods() const override {
     return methods_on_cuda(where_.device(), kernels_in_registers(1), false);
@@ -119,13 +34,13 @@ class alignment_in_registers : public workload {
                              std::to_string(shape.threads) + ".");
     }
     const uint64_t threads = uint64_t{shape.blocks} * shape.threads;
-    const uint32_t rows = data_->numbers().rows;
+    const auto rows = static_cast<uint32_t>(problem_.query.size());
     if (rows > most_rows * threads) {
       throw invalid_argument(std::to_string(rows) + " letters of the query are too many for the registers of " +
                              std::to_string(threads) + " threads, which have " + std::to_string(most_rows) +
                              " rows each.");
     }
-    if (edge_bytes(threads / warp_size) > data_->edge_bytes()) {
+    if (threads / warp_size > most_warps(where_.device())) {
       throw invalid_argument("More blocks than ever run at once: " + std::to_string(shape.blocks) + ".");
     }
     if (rows <= threads) return prepared<1>(method, shape);
@@ -142,12 +57,20 @@ class alignment_in_registers : public workload {
 
   template <uint32_t Rows>
   std::unique_ptr<program> prepared(const step_method& method, const step_shape& shape) {
-    const wavefront_rows<Rows> text{data_->numbers(), data_->edges(), data_->down(), data_->on(), data_->best()};
-    return prepare_on_cuda(where_, method, shape,
-                           {kernels_in_registers(Rows), text, step_sequence::of_whole(text.steps()), data_});
+    const wavefront_steps all = alignment_in(problem_, *memory_);
+    const wavefront_rows<Rows> text{all.problem, memory_->address<handed_down>(5), all.down, all.on, all.best};
+    return prepare_program(method, shape,
+                           {where_, kernels_in_registers(Rows), text, step_sequence::of_whole(text.steps()),
+                            std::make_shared<alignment_result>(problem_, memory_)});
   }
 
-  static size_t edge_bytes(uint64_t warps) { return wavefront_rows<1>::slots * warps * sizeof(handed_down); }
+  /// And what warps hand down to each other, in which nothing of the run before is to be found.
+  static std::vector<array_content> content(const cuda_target& where, const alignment_problem& problem) {
+    std::vector<array_content> all = alignment_arrays(problem);
+    all.push_back(array_content::filled(wavefront_rows<1>::slots * most_warps(where.device()),
+                                        handed_down{0x25252525, 0x25252525}));
+    return all;
+  }
 
   /// As many as the device can have at once.
   static uint64_t most_warps(const cuda_device& device) {
@@ -156,7 +79,8 @@ class alignment_in_registers : public workload {
   }
 
   const cuda_target& where_;
-  const std::shared_ptr<cuda_edges_data> data_;
+  const alignment_problem& problem_;
+  const std::shared_ptr<cuda_arrays> memory_;
 };
 
 class cuda_smith_waterman : public smith_waterman_device {
@@ -164,7 +88,7 @@ class cuda_smith_waterman : public smith_waterman_device {
   explicit cuda_smith_waterman(const device_description& device) : where_(device.index) {}
 
   std::unique_ptr<workload> aligning(const alignment_problem& problem, alignment_form form) override {
-    if (form == alignment_form::memory) return std::make_unique<alignment_in_memory>(where_, problem);
+    if (form == alignment_form::memory) return aligning_in_memory(where_, problem);
     return std::make_unique<alignment_in_registers>(where_, problem);
   }
   bool has(alignment_form) const override { return true; }

@@ -2,13 +2,9 @@
 #pragma once
 
 #include "boundary/cuda_kernels.hpp"
-#include "boundary/cuda_target.hpp"
 #include "workloads/smith_waterman/wavefront_rows.hpp"
 
 namespace gpusync::tool {
-
-/// Queues that all rows become as they are before the first diagonal.
-void reset_rows(const cuda_target& where, handed_down* down, handed_on* on, row_best* best, uint32_t rows);
 
 /// Of wavefront_steps, with every grid barrier.
 cuda_kernels kernels_in_memory();

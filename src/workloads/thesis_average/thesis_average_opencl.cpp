@@ -26,55 +26,40 @@ class expectations {
   std::map<bool, thesis_expectation> all_;
 };
 
-/// Buffers, and the comparison.
+/// Values and traces, and the comparison.
 class thesis_data : public run_data {
  public:
   /// `crosses`: work-groups read each other's values. `takes_last`: also those of the last iteration.
   thesis_data(const opencl_target& where, expectations& expected, const step_shape& shape, bool crosses,
               bool takes_last)
-      : where_(where), expected_(expected), shape_(shape), crosses_(crosses), takes_last_(takes_last) {
-    const uint64_t elements = uint64_t{shape.blocks} * shape.threads;
-    if (elements == 0 || elements > UINT32_MAX / 2) {
-      throw invalid_argument(fmt::format("{} work-groups of {} work-items are {} elements; 1 to {} can be computed.",
-                                         shape.blocks, shape.threads, elements, UINT32_MAX / 2));
-    }
-    opencl::checked([&] {
-      values_ = cl::Buffer(where.context, CL_MEM_READ_WRITE, 2 * words());
-      traces_ = cl::Buffer(where.context, CL_MEM_READ_WRITE, words());
-    });
-  }
+      : expected_(expected),
+        shape_(shape),
+        crosses_(crosses),
+        takes_last_(takes_last),
+        elements_(elements_of(shape)),
+        memory_(where, {array_content::filled(2 * elements_, poison), array_content::filled(elements_, poison)}) {}
 
   void set_arguments(cl::Kernel& kernel, cl_uint first) const {
-    opencl::checked([&] {
-      kernel.setArg(first, values_);
-      kernel.setArg(first + 1, traces_);
-      kernel.setArg(first + 2, cl_uint{crosses_});
-    });
+    const cl_uint next = memory_.set_arguments(kernel, first);
+    opencl::checked([&] { kernel.setArg(next, cl_uint{crosses_}); });
   }
 
   const thesis_result& expected(uint32_t iterations) const {
     return expected_.of(shape_.blocks, shape_.threads, crosses_).after(iterations);
   }
 
-  /// What a run before this one has left must not pass for this one's.
-  void reset() override {
-    opencl::checked([&] {
-      where_.queue.enqueueFillBuffer(values_, poison, 0, 2 * words());
-      where_.queue.enqueueFillBuffer(traces_, poison, 0, words());
-      where_.queue.finish();
-    });
-  }
+  void reset() override { memory_.reset(); }
   check_result check(uint64_t iterations) override {
     const thesis_result& wanted = expected(static_cast<uint32_t>(iterations));
-    check_result result;
-    std::vector<uint32_t> found(wanted.values.size());
-    const auto look = [&](const cl::Buffer& buffer, size_t from, const std::vector<uint32_t>& right) {
-      opencl::checked([&] { where_.queue.enqueueReadBuffer(buffer, CL_TRUE, from, words(), found.data()); });
-      for (size_t i = 0; i < right.size(); ++i) result.wrong += found[i] != right[i] ? 1 : 0;
-      result.checked += right.size();
-    };
-    look(values_, (iterations - 1) % 2 * words(), wanted.values);
-    look(traces_, 0, takes_last_ ? wanted.traces : wanted.traces_before_last);
+    std::vector<uint32_t> values(2 * elements_), traces(elements_);
+    memory_.read(0, values.data());
+    memory_.read(1, traces.data());
+    const uint32_t* const last = values.data() + (iterations - 1) % 2 * elements_;
+    const std::vector<uint32_t>& right = takes_last_ ? wanted.traces : wanted.traces_before_last;
+    check_result result{2 * elements_, 0};
+    for (size_t i = 0; i < elements_; ++i) {
+      result.wrong += (last[i] != wanted.values[i] ? 1 : 0) + (traces[i] != right[i] ? 1 : 0);
+    }
     return result;
   }
   std::string how() const override {
@@ -84,21 +69,27 @@ class thesis_data : public run_data {
   }
 
   /// Of the buffers, by our own count and as OpenCL says.
-  uint64_t needed() const { return 3 * words(); }
-  uint64_t allocated() const {
-    return opencl::checked([&] { return values_.getInfo<CL_MEM_SIZE>() + traces_.getInfo<CL_MEM_SIZE>(); });
-  }
+  uint64_t needed() const { return 3 * elements_ * sizeof(cl_uint); }
+  uint64_t allocated() const { return memory_.allocated(); }
 
  private:
-  static constexpr cl_uint poison = 0xffffffff;  // a NaN
+  /// What a run before this one has left must not pass for this one's: a NaN.
+  static constexpr uint32_t poison = 0xffffffff;
 
-  size_t words() const { return size_t{shape_.blocks} * shape_.threads * sizeof(cl_uint); }
+  static size_t elements_of(const step_shape& shape) {
+    const uint64_t elements = uint64_t{shape.blocks} * shape.threads;
+    if (elements == 0 || elements > UINT32_MAX / 2) {
+      throw invalid_argument(fmt::format("{} work-groups of {} work-items are {} elements; 1 to {} can be computed.",
+                                         shape.blocks, shape.threads, elements, UINT32_MAX / 2));
+    }
+    return elements;
+  }
 
-  const opencl_target& where_;
   expectations& expected_;
   const step_shape shape_;
   const bool crosses_, takes_last_;
-  cl::Buffer values_, traces_;
+  const size_t elements_;
+  opencl_arrays memory_;
 };
 
 class opencl_thesis_program : public thesis_program {
@@ -149,7 +140,7 @@ class opencl_thesis : public thesis_device {
     const step_shape shape{groups, items};
     const auto data = std::make_shared<thesis_data>(target_, expectations_, shape, method.name != method_names::none,
                                                     method.name != method_names::host_wait);
-    auto steps = prepare_on_opencl(
+    auto steps = prepare_program(
         method, shape,
         {kernels_, [data](cl::Kernel& kernel, cl_uint first) { data->set_arguments(kernel, first); }, {}, data, tight});
     return std::make_unique<opencl_thesis_program>(std::move(steps), data);

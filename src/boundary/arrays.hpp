@@ -1,0 +1,90 @@
+// Memory of a device that the runs of a computation work on. C++17: CUDA sources include it.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "boundary/program.hpp"
+
+namespace gpusync::tool {
+
+/// One array, and what a run finds in it at first.
+struct array_content {
+  size_t bytes = 0;
+  /// So many bytes; null: `pattern`, again and again. Where it is not owned it must outlive the arrays.
+  std::shared_ptr<const void> first = nullptr;
+  uint64_t pattern = 0;
+  bool anew = true;  ///< before each run, not only before the first
+  /// What it must hold behind a run; null: that is not compared.
+  std::shared_ptr<const void> expected = nullptr;
+
+  template <class T>
+  static array_content of(std::vector<T> first) {
+    const auto kept = std::make_shared<const std::vector<T>>(std::move(first));
+    return {kept->size() * sizeof(T), {kept, kept->data()}};
+  }
+  /// What runs only read, or what each hands on to the next.
+  template <class T>
+  static array_content once(std::vector<T> first) {
+    array_content made = of(std::move(first));
+    made.anew = false;
+    return made;
+  }
+  /// `count` elements of 4 or 8 bytes that all are `value`.
+  template <class T>
+  static array_content filled(size_t count, T value) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "repeated in 8 bytes");
+    array_content made;
+    made.bytes = count * sizeof(T);
+    std::memcpy(&made.pattern, &value, sizeof(T));
+    if (sizeof(T) == 4) made.pattern |= made.pattern << 32;
+    return made;
+  }
+};
+
+/// In how many 32-bit words what was found differs from what the array must hold.
+inline uint64_t different_words(const array_content& what, const uint32_t* found) {
+  const auto* const right = static_cast<const uint32_t*>(what.expected.get());
+  uint64_t different = 0;
+  for (size_t i = 0; i < what.bytes / sizeof(uint32_t); ++i) different += found[i] != right[i] ? 1 : 0;
+  return different;
+}
+
+/// Arrays in a device's memory, numbered as they were given. Blocking. Precondition of all: no run is under way.
+class arrays {
+ public:
+  virtual ~arrays() = default;
+  /// Gives them what a run finds at first.
+  virtual void reset() = 0;
+  /// Copies a whole array to the host.
+  virtual void read(size_t array, void* to) = 0;
+  /// In how many 32-bit words an array differs from what it must hold.
+  virtual uint64_t different(size_t array) = 0;
+
+  uint32_t word(size_t array) {
+    uint32_t found = 0;
+    read(array, &found);
+    return found;
+  }
+};
+
+/// The result of a computation that must leave exactly this in the first of its arrays.
+class expected_array : public run_data {
+ public:
+  expected_array(std::shared_ptr<arrays> memory, size_t bytes, std::string how)
+      : memory_(std::move(memory)), words_(bytes / sizeof(uint32_t)), how_(std::move(how)) {}
+
+  void reset() override { memory_->reset(); }
+  check_result check(uint64_t) override { return {words_, memory_->different(0)}; }
+  std::string how() const override { return how_; }
+
+ private:
+  const std::shared_ptr<arrays> memory_;
+  const size_t words_;
+  const std::string how_;
+};
+
+}  // namespace gpusync::tool

@@ -1,0 +1,97 @@
+#include "boundary/cuda_arrays.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+__global__ void fill_words(uint32_t* to, size_t words, uint64_t pattern) {
+  const size_t stride = size_t{gridDim.x} * blockDim.x;
+  for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words; i += stride) {
+    to[i] = static_cast<uint32_t>(i % 2 == 0 ? pattern : pattern >> 32);
+  }
+}
+
+__global__ void count_different_words(const uint32_t* found, const uint32_t* expected, size_t words,
+                                      unsigned long long* different) {
+  unsigned long long mine = 0;
+  const size_t stride = size_t{gridDim.x} * blockDim.x;
+  for (size_t i = size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < words; i += stride) {
+    mine += found[i] == expected[i] ? 0 : 1;
+  }
+  if (mine != 0) (void)atomicAdd(different, mine);
+}
+
+unsigned blocks_on(const cuda_target& where) {
+  return static_cast<unsigned>(4 * where.device().sm_count());
+}
+
+cuda_buffer copy_of(const cuda_target& where, const void* bytes, size_t count) {
+  if (bytes == nullptr || count == 0) return {};
+  cuda_buffer copy(where.device(), count);
+  where.upload(copy, bytes, count);
+  return copy;
+}
+
+}  // namespace
+
+cuda_arrays::cuda_arrays(const cuda_target& where, const std::vector<array_content>& content)
+    : where_(where), different_(where.device(), sizeof(unsigned long long)) {
+  const cuda_device_scope scope(where.device().ordinal());
+  for (const array_content& each : content) {
+    cuda_buffer first = copy_of(where, each.first.get(), each.bytes), memory;
+    const bool filled = first.address() == nullptr;
+    if (each.anew || filled) {
+      memory = cuda_buffer(where.device(), each.bytes == 0 ? 1 : each.bytes);
+    } else {
+      memory = std::move(first);
+    }
+    all_.push_back({each.bytes, std::move(memory), std::move(first), copy_of(where, each.expected.get(), each.bytes),
+                    each.pattern, each.anew});
+    if (each.anew || filled) fill(all_.back());
+  }
+  check_cuda(cudaStreamSynchronize(where.stream()), "cudaStreamSynchronize");
+}
+
+void cuda_arrays::fill(const one& array) const {
+  if (array.bytes == 0) return;
+  if (array.first.address() != nullptr) {
+    check_cuda(cudaMemcpyAsync(array.memory.address(), array.first.address(), array.bytes, cudaMemcpyDeviceToDevice,
+                               where_.stream()),
+               "cudaMemcpyAsync");
+    return;
+  }
+  const size_t words = array.bytes / sizeof(uint32_t);
+  fill_words<<<blocks_on(where_), 256, 0, where_.stream()>>>(static_cast<uint32_t*>(array.memory.address()), words,
+                                                             array.pattern);
+  check_cuda(cudaGetLastError(), "launch of fill_words");
+}
+
+void cuda_arrays::reset() {
+  const cuda_device_scope scope(where_.device().ordinal());
+  for (const one& each : all_) {
+    if (each.anew) fill(each);
+  }
+  check_cuda(cudaStreamSynchronize(where_.stream()), "cudaStreamSynchronize");
+}
+
+void cuda_arrays::read(size_t array, void* to) {
+  where_.download(to, all_[array].memory, all_[array].bytes);
+}
+
+uint64_t cuda_arrays::different(size_t array) {
+  const cuda_device_scope scope(where_.device().ordinal());
+  const one& which = all_[array];
+  auto* const counted = static_cast<unsigned long long*>(different_.address());
+  check_cuda(cudaMemsetAsync(counted, 0, sizeof(*counted), where_.stream()), "cudaMemsetAsync");
+  count_different_words<<<blocks_on(where_), 256, 0, where_.stream()>>>(
+      static_cast<const uint32_t*>(which.memory.address()), static_cast<const uint32_t*>(which.expected.address()),
+      which.bytes / sizeof(uint32_t), counted);
+  check_cuda(cudaGetLastError(), "launch of count_different_words");
+  unsigned long long different = 0;
+  check_cuda(cudaMemcpyAsync(&different, counted, sizeof(different), cudaMemcpyDeviceToHost, where_.stream()),
+             "cudaMemcpyAsync");
+  check_cuda(cudaStreamSynchronize(where_.stream()), "cudaStreamSynchronize");
+  return different;
+}
+
+}  // namespace gpusync::tool

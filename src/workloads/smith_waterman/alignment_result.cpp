@@ -1,0 +1,30 @@
+#include "workloads/smith_waterman/alignment_result.hpp"
+
+namespace gpusync::tool {
+
+std::vector<array_content> alignment_arrays(const alignment_problem& problem) {
+  const size_t rows = problem.query.size();
+  return {array_content::once(problem.query), array_content::once(letters_of_reference(problem.reference)),
+          array_content::filled(2 * rows, handed_down{0, no_score}),
+          array_content::filled(rows, handed_on{no_score, 0}), array_content::filled(rows, row_best{})};
+}
+
+check_result alignment_result::check(uint64_t) {
+  memory_->read(4, found_.data());
+  return compare_rows(problem_, found_);
+}
+
+std::string alignment_result::how() const {
+  return "the best score at every letter of the query, and where it is reached first, as the host computed them";
+}
+
+findings alignment_result::found() const {
+  const alignment_end end = end_of(found_);
+  findings all{{"score", end.score}, {"query_end", std::nullopt}, {"reference_end", std::nullopt}};
+  if (end.score == 0) return all;
+  all[1].second = static_cast<double>(end.query_end);
+  all[2].second = static_cast<double>(end.reference_end);
+  return all;
+}
+
+}  // namespace gpusync::tool

@@ -1,0 +1,31 @@
+// Workload "stencil" on CUDA devices, with every grid barrier that orders data.
+#include "boundary/cuda_text.cuh"
+#include "boundary/steps_cuda.hpp"
+#include "workloads/stencil/stencil.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+class cuda_stencil : public stencil_device {
+ public:
+  explicit cuda_stencil(const device_description& description) : where_(description.index) {}
+
+  std::unique_ptr<workload> relaxing(const stencil_body& body) override {
+    const auto memory = std::make_shared<cuda_arrays>(where_, body.content());
+    const stencil_text text{{}, memory->address<float>(0), memory->address<float>(1), body.size()};
+    return workload_of(cuda_computation{where_, kernels_of<stencil_text, grid::cuda_algorithms, barriers::that_order>(),
+                                        text, body.steps(), body.result(memory)});
+  }
+
+ private:
+  const cuda_target where_;
+};
+
+const register_side<stencil_device> registered(device_kind::cuda, [](const device_description& device) {
+  return std::make_unique<cuda_stencil>(device);
+});
+
+}  // namespace
+
+}  // namespace gpusync::tool
