@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gpusync/gpusync.hpp>
-#include <gpusync/grid/cooperative_groups.cuh>
 #include <gpusync/grid/cuda_storage.cuh>
 #include <gpusync/grid/proxy_barrier.cuh>
 #include <gpusync/launch/cuda.cuh>

@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "experiments/experiment.hpp"
+#include "results/document.hpp"
 
 namespace gpusync::tool {
 

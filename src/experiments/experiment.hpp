@@ -7,7 +7,7 @@
 
 #include "devices/device.hpp"
 #include "experiments/axis.hpp"
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 

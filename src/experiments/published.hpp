@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/cost_model.hpp"
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 

@@ -3,9 +3,11 @@
 
 #include <vector>
 
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
+
+struct document;
 
 /// The fits of a sweep: of rows of one experiment and device that differ in their method and in the axis along which
 /// they are fitted. Which model that is, the rows' metrics say:

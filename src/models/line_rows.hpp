@@ -6,7 +6,7 @@
 
 #include "models/crossing.hpp"
 #include "models/line_fit.hpp"
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 

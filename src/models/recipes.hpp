@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 

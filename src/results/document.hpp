@@ -1,15 +1,10 @@
 // The result document: what every experiment produces and every reader takes (schema "gpusync-results/2").
 #pragma once
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
-#include <utility>
-#include <variant>
 #include <vector>
 
-#include "boundary/method_kind.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 
@@ -18,42 +13,6 @@ using json = nlohmann::ordered_json;
 /// The format's name with its version, and that of the version before, which is still read.
 inline constexpr const char* results_schema = "gpusync-results/2";
 inline constexpr const char* first_results_schema = "gpusync-results/1";
-
-/// One measured quantity. What was not measured is empty and becomes null.
-struct metric {
-  std::optional<double> value;  ///< the figure to quote: for times, the median of the repeat differences
-  std::string unit;             ///< "us", "1", "MHz"
-  uint64_t n = 0;               ///< samples behind it
-  std::optional<double> q1, median, q3;
-  std::optional<double> stddev;
-  std::optional<std::vector<double>> samples;  ///< only if asked for
-  std::optional<std::string> stop;             ///< what ended the sampling: "spread", "time", "samples", "interrupted"
-};
-
-enum class row_status { ok, failed, skipped };
-
-using axis_value = std::variant<int64_t, std::string>;
-
-/// One combination of device, axes and method, and what was measured there. Order of axes and metrics is kept.
-struct row {
-  std::string experiment;
-  std::vector<std::string> items;  ///< paper item ids that this row reproduces
-  std::string device;
-  std::vector<std::pair<std::string, axis_value>> axes;
-  std::string method;
-  /// What the method is; empty for what papers have printed, and for what is no way to wait.
-  std::optional<method_kind> kind;
-  bool ordered = true;  ///< false if what is read after it may be stale: its results prove nothing
-  bool rival = false;   ///< what people use without this library: launches, graphs, NVIDIA's barrier, plain atomics
-  std::vector<std::pair<std::string, metric>> metrics;
-  std::optional<bool> verified;             ///< whether the computed result was right; empty: nothing was computed
-  std::optional<std::string> verification;  ///< how that was checked, with the numbers
-  std::optional<double> clock_mhz;          ///< the clock seen while this row was measured
-  row_status status = row_status::ok;
-  std::optional<std::string> reason;  ///< one sentence; always there when the status is not ok
-
-  const metric* find_metric(const std::string& name) const;
-};
 
 /// A document: where and how it was made, and the rows. `context` is JSON as docs/results.md describes it;
 /// context.complete is false if the run was cut short.

@@ -1,7 +1,7 @@
 // Documents of the format's first version, whose rows say by the names of methods what these are.
 #pragma once
 
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 

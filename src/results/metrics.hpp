@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 

@@ -1,4 +1,4 @@
-// Workload "bitonic sort" on CUDA devices: what nvcc compiles of it, for each size of element a file of its own.
+// Workload "bitonic sort" on CUDA devices: what nvcc compiles of it.
 #pragma once
 
 #include "boundary/cuda_kernels.hpp"
@@ -15,11 +15,5 @@ struct sort_kernels {
 /// Of an element: uint32_t, uint64_t or sort_pair.
 template <class Element>
 sort_kernels sort_kernels_of();
-template <>
-sort_kernels sort_kernels_of<uint32_t>();
-template <>
-sort_kernels sort_kernels_of<uint64_t>();
-template <>
-sort_kernels sort_kernels_of<sort_pair>();
 
 }  // namespace gpusync::tool

@@ -5,6 +5,14 @@ namespace gpusync::tool {
 
 namespace {
 
+template <class State>
+std::unique_ptr<workload> open_calls_of_few(const cuda_target& where, const call_setup& setup) {
+  if (setup.where == rmw::space::global) {
+    return std::make_unique<calls_workload<State, 5, rmw::space::global>>(where, setup);
+  }
+  return std::make_unique<calls_workload<State, 5, rmw::space::shared>>(where, setup);
+}
+
 class cuda_rmw_calls : public rmw_calls_device {
  public:
   explicit cuda_rmw_calls(const device_description& description) : where_(description.index) {}
@@ -18,9 +26,9 @@ class cuda_rmw_calls : public rmw_calls_device {
   }
 
   std::unique_ptr<workload> open(const call_setup& setup) override {
-    if (setup.type != "uint32") return open_calls_on_other_types(where_, setup);
-    if (setup.capacity <= 16) return open_calls_of_few(where_, setup);
-    return open_calls_of_many(where_, setup);
+    if (setup.type == "float32") return open_calls_of_few<float>(where_, setup);
+    if (setup.type == "float64") return open_calls_of_few<double>(where_, setup);
+    return open_calls_on_words(where_, setup);
   }
 
  private:

@@ -270,9 +270,7 @@ class calls_workload : public workload {
   std::unique_ptr<call_places> places_;
 };
 
-/// The workload of a setup, by capacity and type; compiled in several files, for it takes long.
-std::unique_ptr<workload> open_calls_of_few(const cuda_target& where, const call_setup& setup);
-std::unique_ptr<workload> open_calls_of_many(const cuda_target& where, const call_setup& setup);
-std::unique_ptr<workload> open_calls_on_other_types(const cuda_target& where, const call_setup& setup);
+/// The workload of a setup on 32-bit words; a source of its own, for it takes long to compile.
+std::unique_ptr<workload> open_calls_on_words(const cuda_target& where, const call_setup& setup);
 
 }  // namespace gpusync::tool

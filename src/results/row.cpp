@@ -1,4 +1,4 @@
-#include "results/document.hpp"
+#include "results/row.hpp"
 
 namespace gpusync::tool {
 
