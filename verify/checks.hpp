@@ -29,6 +29,13 @@ inline void add_check(const char* suite, std::string name, std::function<void()>
                           [body = std::move(body)]() -> check* { return new check(body); });
 }
 
+/// Calls `visit(Algorithm{})` for each barrier that ships.
+template <class Visitor>
+void for_each_algorithm(Visitor&& visit) {
+  gpusync::grid::portable_algorithms::for_each(visit);
+  gpusync::grid::miniatures::for_each(visit);
+}
+
 /// States after which a search is cut short: so many, unless the environment says another number.
 inline uint64_t states_allowed(uint64_t usual) {
   const char* given = std::getenv("GPUSYNC_VERIFY_STATES");

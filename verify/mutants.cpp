@@ -37,7 +37,7 @@ void add(const std::string& name, failure expected, const shape& form, uint32_t 
 /// `Memory` must break each shipped barrier that orders its data by release and acquire.
 template <class Memory>
 void add_for_all(const std::string& mutation, const shape& form) {
-  gpusync::grid::portable_algorithms::for_each([&](auto tag) {
+  for_each_algorithm([&](auto tag) {
     using algorithm = decltype(tag);
     if constexpr (algorithm::order == ordering::acquire_release) {
       add<algorithm, Memory>(mutation + "_" + gpusync::grid::name_of<algorithm>(), failure::data_race, form);

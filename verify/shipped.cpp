@@ -109,7 +109,7 @@ void check_literal() {
 }  // namespace
 
 void add_shipped_checks() {
-  gpusync::grid::portable_algorithms::for_each([](auto tag) {
+  for_each_algorithm([](auto tag) {
     using algorithm = decltype(tag);
     add_check("shipped", gpusync::grid::name_of<algorithm>(), check_algorithm<algorithm>);
   });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 #include "boundary/cuda_graph.hpp"
@@ -20,12 +21,34 @@ inline uint32_t phases(uint32_t usual) {
 
 using default_algorithm = grid::placed_counters<ordering::acquire_release>;
 
+/// Whether two barriers differ in nothing but a number at the end of their names, as trees do.
+template <class First, class Second>
+constexpr bool are_of_one_kind() {
+  const auto stem = [](const char* family) {
+    std::string_view name(family);
+    return name.substr(0, name.find_last_not_of("0123456789") + 1);
+  };
+  return stem(First::family) == stem(Second::family);
+}
+
+/// Of a list, the barriers that order their data by release and acquire and join parts of a grid; the first of each
+/// kind.
+template <class Kept, class... Rest>
+struct kinds_of {
+  using type = Kept;
+};
+template <class... Kept, class First, class... Rest>
+struct kinds_of<grid::algorithm_list<Kept...>, First, Rest...> {
+  static constexpr bool wanted =
+      First::order == ordering::acquire_release && !First::whole_grid_only && !(are_of_one_kind<Kept, First>() || ...);
+  using kept = std::conditional_t<wanted, grid::algorithm_list<Kept..., First>, grid::algorithm_list<Kept...>>;
+  using type = typename kinds_of<kept, Rest...>::type;
+};
+template <class... Algorithms>
+typename kinds_of<grid::algorithm_list<>, Algorithms...>::type kinds_in(grid::algorithm_list<Algorithms...>);
+
 /// One of each kind, where a kernel for every algorithm of the registry would take too long to compile.
-using one_of_each_kind =
-    ::testing::Types<default_algorithm, grid::lock_based<ordering::acquire_release>,
-                     grid::tree<2, ordering::acquire_release>, grid::lock_free<ordering::acquire_release>,
-                     grid::dissemination<ordering::acquire_release>, grid::sense_reversing<ordering::acquire_release>,
-                     grid::replicated_counters<4, ordering::acquire_release>>;
+using one_of_each_kind = as_gtest_types<decltype(kinds_in(grid::portable_algorithms{}))>::type;
 
 /// Captures what `start(stream)` launches into a graph, and runs that `times` times.
 template <class Start>

@@ -28,11 +28,25 @@ TYPED_TEST(HostBarrier, ServesOneToNineBlocksOfOneToFiveThreads) {
   }
 }
 
+TYPED_TEST(HostBarrier, ServesMoreBlocksThanALineHasWords) {
+  typename TestFixture::storage memory(70);
+  for (const uint32_t blocks : {33u, 70u, 64u, 65u, 70u}) {
+    EXPECT_EQ(TestFixture::early_releases(memory, {blocks, 1}, 3), 0u) << blocks;
+  }
+}
+
 TYPED_TEST(HostBarrier, NeedsNoResetBetweenLaunchesOfAnyNumberOfBlocks) {
   typename TestFixture::storage memory(9);
   for (const uint32_t blocks : {5u, 2u, 1u, 3u, 9u, 5u, 4u, 1u, 8u, 9u}) {
     EXPECT_EQ(TestFixture::early_releases(memory, {blocks, 1}, 25), 0u) << blocks;
   }
+}
+
+TYPED_TEST(HostBarrier, DoesNotTakeWhatBlocksLeft65536PhasesAgoForNew) {
+  typename TestFixture::storage memory(3);
+  EXPECT_EQ(TestFixture::early_releases(memory, {3, 1}, 5), 0u);
+  EXPECT_EQ(TestFixture::early_releases(memory, {1, 1}, 0xffff), 0u);
+  EXPECT_EQ(TestFixture::early_releases(memory, {3, 1}, 5), 0u);
 }
 
 TYPED_TEST(HostBarrier, PassesTheWrapOfItsPhase) {

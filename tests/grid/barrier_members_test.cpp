@@ -74,6 +74,41 @@ TYPED_TEST(HostBarrierMembers, LetsBlocksDropOutAroundTheWrapOfItsPhase) {
   }
 }
 
+/// host_memory in which a thread's loads can be held up.
+struct memory_with_slow_readers : host_memory {
+  static inline thread_local const std::atomic<bool>* until = nullptr;
+
+  template <memory_order Order, scope Scope, class T>
+  static T load(const T* address) {
+    while (until != nullptr && !*until) std::this_thread::yield();
+    return host_memory::load<Order, Scope>(address);
+  }
+};
+
+TYPED_TEST(HostBarrierMembers, LetsABlockDropOutThatSeesTheEndOfItsPhaseMuchLater) {
+  if constexpr (TypeParam::order == ordering::none) {
+    SUCCEED() << "without ordering, the news of a drop may come late";
+  } else {
+    using grid = test::grid_with_memory<memory_with_slow_readers>;
+    host_barrier_storage<TypeParam, grid> memory(2);
+    std::atomic<bool> over{false};
+    launch(
+        host_device{}, {2, 1},
+        [&](basic_grid_barrier<TypeParam, grid, dropping_blocks> b) {
+          b.sync();
+          if (host_grid::current().block() == 1) {
+            memory_with_slow_readers::until = &over;
+            EXPECT_EQ(b.arrive_and_drop_for(TestFixture::patience), wait_status::completed);
+            memory_with_slow_readers::until = nullptr;
+          } else {
+            for (int phase = 0; phase < 40000; ++phase) b.sync();  // beyond half of what 16 bits can count
+            over = true;
+          }
+        },
+        memory.dropping_barrier());
+  }
+}
+
 TYPED_TEST(HostBarrierMembers, NamesTheMissingButNotThoseThatHaveDroppedOut) {
   if constexpr (TypeParam::order == ordering::none) {
     SUCCEED() << "without ordering, the news of a drop may come late";

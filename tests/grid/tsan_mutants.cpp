@@ -1,7 +1,14 @@
-// One program, run under ThreadSanitizer with a shipped barrier and with mutants of it: the arguments say which. The
-// shipped text is instantiated each time; a mutant differs in its atomic operations only.
-#include <cstdio>
-#include <cstring>
+// The shipped barriers and mutants of them under ThreadSanitizer: tsan_passes.FAMILY must be free of data races, and in
+// tsan_catches.FAMILY.MUTANT one must be found. Barriers come from the registry. Which mutants there are of one follows
+// from what its text does: those that change something. The shipped text is instantiated each time; a mutant differs in
+// its atomic operations only.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <string>
+#include <utility>
 
 #include "support/host_barriers.hpp"
 
@@ -9,8 +16,48 @@ namespace {
 
 using namespace gpusync;
 
+constexpr uint32_t blocks = 5;
+
+// What an algorithm's text does, as bits.
+constexpr uint32_t acquires = 1, releases_by_stores = 2, releases_by_adds = 4, hands_on = 8;
+
+/// Notes what is done.
+struct noting : host_memory {
+  static inline std::atomic<uint32_t> noted{0};
+
+  template <scope Scope, class T>
+  static void acquire(const T* address) {
+    noted |= acquires;
+    host_memory::acquire<Scope>(address);
+  }
+  template <memory_order Order, scope Scope, class T>
+  static void store(T* address, T value) {
+    if (Order == memory_order::release) noted |= releases_by_stores;
+    host_memory::store<Order, Scope>(address, value);
+  }
+  template <memory_order Order, scope Scope, class T>
+  static T fetch_add(T* address, T value) {
+    if (Order == memory_order::release) noted |= releases_by_adds;
+    if (Order == memory_order::acq_rel) noted |= hands_on;
+    return host_memory::fetch_add<Order, Scope>(address, value);
+  }
+  template <memory_order Order, scope Scope>
+  static two_words fetch_add_both(uint32_t* first, uint32_t* second, uint32_t value) {
+    const uint32_t before = fetch_add<Order, Scope>(first, value);
+    return {before, fetch_add<Order, Scope>(second, value)};
+  }
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    if (Order == memory_order::release) noted |= releases_by_adds;
+    host_memory::add<Order, Scope>(address, value);
+  }
+};
+
 /// Nothing acquires: neither the end of a wait nor a read-modify-write that hands on.
 struct no_acquire : host_memory {
+  static constexpr const char* name = "no_acquire";
+  static bool changes(uint32_t noted) { return (noted & (acquires | hands_on)) != 0; }
+
   template <scope Scope, class T>
   static void acquire(const T*) {}
   template <memory_order Order, scope Scope, class T>
@@ -22,6 +69,9 @@ struct no_acquire : host_memory {
 
 /// A read-modify-write that hands on does not acquire; the ends of waits do.
 struct hands_on_only_releases : host_memory {
+  static constexpr const char* name = "hands_on_only_releases";
+  static bool changes(uint32_t noted) { return (noted & hands_on) != 0; }
+
   template <memory_order Order, scope Scope, class T>
   static T fetch_add(T* address, T value) {
     return no_acquire::fetch_add<Order, Scope>(address, value);
@@ -30,6 +80,9 @@ struct hands_on_only_releases : host_memory {
 
 /// A read-modify-write that hands on is relaxed; the last step releases.
 struct hands_on_is_relaxed : host_memory {
+  static constexpr const char* name = "hands_on_is_relaxed";
+  static bool changes(uint32_t noted) { return (noted & hands_on) != 0; }
+
   template <memory_order Order, scope Scope, class T>
   static T fetch_add(T* address, T value) {
     constexpr memory_order kept = Order == memory_order::acq_rel ? memory_order::relaxed : Order;
@@ -37,12 +90,27 @@ struct hands_on_is_relaxed : host_memory {
   }
 };
 
-/// Nothing releases.
-struct no_release : host_memory {
+/// Whether some steps release by a store and others by an addition: a chain of which either can be broken alone.
+bool releases_in_two_ways(uint32_t noted) {
+  return (noted & releases_by_stores) != 0 && (noted & (releases_by_adds | hands_on)) != 0;
+}
+
+/// Stores do not release; additions do.
+struct stores_do_not_release : host_memory {
+  static constexpr const char* name = "stores_do_not_release";
+  static bool changes(uint32_t noted) { return releases_in_two_ways(noted); }
+
   template <memory_order Order, scope Scope, class T>
   static void store(T* address, T value) {
     host_memory::store<memory_order::relaxed, Scope>(address, value);
   }
+};
+
+/// Additions do not release; stores do.
+struct adds_do_not_release : host_memory {
+  static constexpr const char* name = "adds_do_not_release";
+  static bool changes(uint32_t noted) { return releases_in_two_ways(noted); }
+
   template <memory_order Order, scope Scope, class T>
   static T fetch_add(T* address, T value) {
     constexpr memory_order kept = Order == memory_order::acq_rel ? memory_order::acquire : memory_order::relaxed;
@@ -54,61 +122,100 @@ struct no_release : host_memory {
   }
 };
 
-template <class Algorithm, class Memory>
-int run() {
+/// Nothing releases.
+struct no_release : adds_do_not_release {
+  static constexpr const char* name = "no_release";
+  static bool changes(uint32_t noted) { return (noted & (releases_by_stores | releases_by_adds | hands_on)) != 0; }
+
+  template <memory_order Order, scope Scope, class T>
+  static void store(T* address, T value) {
+    stores_do_not_release::store<Order, Scope>(address, value);
+  }
+};
+
+/// Runs `each(barrier, block)` in five blocks of one thread.
+template <class Algorithm, class Memory, class Each>
+void launch_blocks(Each&& each) {
   using grid = test::grid_with_memory<Memory>;
-  constexpr uint32_t blocks = 5;
   host_barrier_storage<Algorithm, grid> storage(blocks);
-  uint32_t halves[2][blocks] = {};
-  uint32_t wrong = 0;
   launch(
       host_device{}, {blocks, 1},
-      [&](basic_grid_barrier<Algorithm, grid> barrier) {
-        const uint32_t own = host_grid::current().block();
-        for (uint32_t phase = 1; phase <= 100; ++phase) {
-          halves[phase % 2][own] = phase;
-          barrier.sync();
-          for (const uint32_t written : halves[phase % 2]) {
-            if (written != phase) __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
-          }
-        }
-      },
+      [&](basic_grid_barrier<Algorithm, grid> barrier) { each(barrier, host_grid::current().block()); },
       storage.barrier());
-  return wrong == 0 ? 0 : 1;
+}
+
+/// What an algorithm's text does. No plain data here: what is found of a race is found in the tests.
+template <class Algorithm>
+uint32_t deeds_of() {
+  noting::noted = 0;
+  launch_blocks<Algorithm, noting>([](auto& barrier, uint32_t) {
+    barrier.sync();
+    barrier.wait(barrier.arrive());
+    barrier.sync();
+  });
+  return noting::noted;
+}
+
+/// Blocks write, meet and read what the others have written, phase after phase; how many words were wrong.
+template <class Algorithm, class Memory>
+uint32_t wrong_words() {
+  uint32_t halves[2][blocks] = {};
+  uint32_t wrong = 0;
+  launch_blocks<Algorithm, Memory>([&](auto& barrier, uint32_t own) {
+    for (uint32_t phase = 1; phase <= 100; ++phase) {
+      halves[phase % 2][own] = phase;
+      barrier.sync();
+      for (const uint32_t written : halves[phase % 2]) {
+        if (written != phase) __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+      }
+    }
+  });
+  return wrong;
+}
+
+/// A test of GoogleTest's whose body is a function.
+class check : public ::testing::Test {
+ public:
+  explicit check(std::function<void()> body) : body_(std::move(body)) {}
+  void TestBody() override { body_(); }
+
+ private:
+  std::function<void()> body_;
+};
+
+void add_test(const char* suite, const std::string& name, const std::function<void()>& body) {
+  ::testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [body] { return new check(body); });
+}
+
+/// CTest looks for ThreadSanitizer's report; a mutant may still count right.
+template <class Algorithm, class... Mutants>
+void add_mutants(const std::string& family) {
+  const uint32_t deeds = deeds_of<Algorithm>();
+  const auto add = [&](auto mutant) {
+    using memory = decltype(mutant);
+    if (!memory::changes(deeds)) return;
+    add_test("tsan_catches", family + "." + memory::name, [] { (void)wrong_words<Algorithm, memory>(); });
+  };
+  (add(Mutants{}), ...);
 }
 
 template <class Algorithm>
-int run(const char* which) {
-  if (std::strcmp(which, "shipped") == 0) return run<Algorithm, host_memory>();
-  if (std::strcmp(which, "no-acquire") == 0) return run<Algorithm, no_acquire>();
-  if (std::strcmp(which, "no-release") == 0) return run<Algorithm, no_release>();
-  if (std::strcmp(which, "hands-on-only-releases") == 0) return run<Algorithm, hands_on_only_releases>();
-  if (std::strcmp(which, "hands-on-is-relaxed") == 0) return run<Algorithm, hands_on_is_relaxed>();
-  std::fprintf(stderr, "tsan_mutants: no mutant is called %s\n", which);
-  return 2;
-}
-
-/// The algorithm of that family that acquires and releases.
-template <class... Algorithms>
-int run(grid::algorithm_list<Algorithms...>, const char* family, const char* which) {
-  int result = -1;
-  const auto consider = [&](auto algorithm) {
-    using type = decltype(algorithm);
-    if constexpr (type::order == ordering::acquire_release) {
-      if (std::strcmp(family, type::family) == 0) result = run<type>(which);
-    }
-  };
-  (consider(Algorithms{}), ...);
-  if (result < 0) std::fprintf(stderr, "tsan_mutants: no barrier that acquires and releases is called %s\n", family);
-  return result < 0 ? 2 : result;
+void add_tests() {
+  std::string family = Algorithm::family;
+  std::replace(family.begin(), family.end(), '-', '_');  // which in a filter means "but not"
+  add_test("tsan_passes", family, [] { EXPECT_EQ((wrong_words<Algorithm, host_memory>()), 0u); });
+  add_mutants<Algorithm, no_acquire, no_release, stores_do_not_release, adds_do_not_release, hands_on_only_releases,
+              hands_on_is_relaxed>(family);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 3) return run(grid::portable_algorithms{}, argv[1], argv[2]);
-  std::fprintf(stderr,
-               "usage: tsan_mutants FAMILY "
-               "shipped|no-acquire|no-release|hands-on-only-releases|hands-on-is-relaxed\n");
-  return 2;
+  ::testing::InitGoogleTest(&argc, argv);
+  test::portable_algorithms::for_each([](auto tag) {
+    using algorithm = decltype(tag);
+    if constexpr (algorithm::order == ordering::acquire_release) add_tests<algorithm>();
+  });
+  return RUN_ALL_TESTS();
 }

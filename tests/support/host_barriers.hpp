@@ -1,4 +1,4 @@
-// Every portable algorithm on host threads, as a typed test suite's list.
+// Every portable algorithm on host threads, the miniatures among them, as a typed test suite's list.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -45,7 +45,14 @@ struct is_worth_testing {
 #endif
 };
 
-using portable_algorithms = kept_in<is_worth_testing, grid::portable_algorithms>::type;
+template <class First, class Second>
+struct joined;
+template <class... First, class... Second>
+struct joined<grid::algorithm_list<First...>, grid::algorithm_list<Second...>> {
+  using type = grid::algorithm_list<First..., Second...>;
+};
+
+using portable_algorithms = kept_in<is_worth_testing, joined<grid::portable_algorithms, grid::miniatures>::type>::type;
 using portable_types = as_gtest_types<portable_algorithms>::type;
 /// Those of them that order the data around them.
 using ordered_types = as_gtest_types<kept_in<orders_its_data, portable_algorithms>::type>::type;

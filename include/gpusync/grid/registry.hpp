@@ -46,6 +46,10 @@ using portable_algorithms =
                    replicated_counters<8, ordering::acquire_release>, placed_counters<ordering::none>,
                    placed_counters<ordering::acquire_release>>;
 
+/// The same texts with groups so small that a few blocks make several of them: for tests on host threads and in the
+/// explorer, where else all blocks would be of one group.
+using miniatures = algorithm_list<>;
+
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 /// All algorithms that run on a CUDA device.
 using cuda_algorithms = portable_algorithms::with_first<cluster_first>::with_first<cooperative_groups>;
