@@ -55,6 +55,8 @@ void add_mutant_checks() {
                                                                          of(4));
   add<gpusync::grid::tree<3, ordering::acquire_release>, not_cumulative>("not_cumulative_tree_3", failure::data_race,
                                                                          of(4));
+  add<gpusync::grid::gathered_flags<ordering::acquire_release, 2>, acquires_the_counter_alone>(
+      "gathers_without_acquire", failure::data_race, of(4));
   // The published texts of 2010, which are kept for measurement: what the library's own forms of them do better.
   add<gpusync::rivals::literal_lock_based<ordering::none>>("literal_lock_based_none", failure::deadlock,
                                                            of(2, 1, false));

@@ -45,6 +45,21 @@ struct not_cumulative : model_memory {
   }
 };
 
+/// Of the words that threads wait for, only the one that is added to is acquired.
+struct acquires_the_counter_alone : model_memory {
+  static inline const void* counter = nullptr;
+
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    counter = address;
+    model_memory::add<Order, Scope>(address, value);
+  }
+  template <scope Scope, class T>
+  static void acquire(const T* address) {
+    if (address == counter) model_memory::acquire<Scope>(address);
+  }
+};
+
 /// Additions that are a load and a store: two at once lose one.
 struct torn_add : model_memory {
   template <memory_order Order, scope Scope, class T>
