@@ -156,7 +156,7 @@ TEST(StencilText, TakesTheMeanOfTheNeighbours) {
   const auto middle = [&](const stencil_size& size, size_t at) {
     b = a;
     stencil_kept now = stencil_load(a.data(), b.data(), 0);
-    stencil_step(size, &now, {1, 0, 1, 0});
+    stencil_step(stencil_dimensions(size), size, &now, {1, 0, 1, 0});
     EXPECT_EQ(now.from, b.data());
     return b[at];
   };

@@ -45,13 +45,11 @@ using portable_algorithms =
                    sense_reversing<ordering::acquire_release>, dissemination<ordering::none>,
                    dissemination<ordering::acquire_release>, replicated_counters<4, ordering::acquire_release>,
                    replicated_counters<8, ordering::acquire_release>, placed_counters<ordering::none>,
-                   placed_counters<ordering::acquire_release>, gathered_flags<ordering::none>,
-                   gathered_flags<ordering::fence>, gathered_flags<ordering::acquire_release>>;
+                   placed_counters<ordering::acquire_release>, gathered_flags<ordering::acquire_release>>;
 
 /// The same texts with groups so small that a few blocks make several of them: for tests on host threads and in the
 /// explorer, where else all blocks would be of one group.
-using miniatures = algorithm_list<gathered_flags<ordering::none, 2>, gathered_flags<ordering::fence, 2>,
-                                  gathered_flags<ordering::acquire_release, 2>>;
+using miniatures = algorithm_list<gathered_flags<ordering::acquire_release, 2>>;
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 /// All algorithms that run on a CUDA device.

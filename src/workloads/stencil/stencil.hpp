@@ -37,6 +37,15 @@ class stencil_body {
   array_content first_, second_;
 };
 
+/// Calls `use` with the text for a body of this size on two buffers; returns what it returns.
+template <class Use>
+auto with_stencil_text(const stencil_size& size, float* a, float* b, Use&& use) {
+  const uint32_t dimensions = stencil_dimensions(size);
+  if (dimensions == 1) return use(stencil_text<1>{{}, a, b, size});
+  if (dimensions == 2) return use(stencil_text<2>{{}, a, b, size});
+  return use(stencil_text<3>{{}, a, b, size});
+}
+
 /// The device side.
 class stencil_device {
  public:

@@ -13,9 +13,11 @@ class cuda_stencil : public stencil_device {
 
   std::unique_ptr<workload> relaxing(const stencil_body& body) override {
     const auto memory = std::make_shared<cuda_arrays>(where_, body.content());
-    const stencil_text text{{}, memory->address<float>(0), memory->address<float>(1), body.size()};
-    return workload_of(cuda_computation{where_, kernels_of<stencil_text, grid::cuda_algorithms, barriers::that_order>(),
-                                        text, body.steps(), body.result(memory)});
+    return with_stencil_text(body.size(), memory->address<float>(0), memory->address<float>(1), [&](const auto& text) {
+      using text_type = std::decay_t<decltype(text)>;
+      return workload_of(cuda_computation{where_, kernels_of<text_type, grid::cuda_algorithms, barriers::that_order>(),
+                                          text, body.steps(), body.result(memory)});
+    });
   }
 
  private:

@@ -10,8 +10,9 @@ class host_stencil : public stencil_device {
  public:
   std::unique_ptr<workload> relaxing(const stencil_body& body) override {
     const auto memory = std::make_shared<host_arrays>(body.content());
-    const stencil_text text{{}, memory->address<float>(0), memory->address<float>(1), body.size()};
-    return workload_of(host_computation{host_text::of(text), body.steps(), body.result(memory)});
+    return with_stencil_text(body.size(), memory->address<float>(0), memory->address<float>(1), [&](const auto& text) {
+      return workload_of(host_computation{host_text::of(text), body.steps(), body.result(memory)});
+    });
   }
 };
 

@@ -57,11 +57,16 @@ STEP_FUNCTION void stencil_relax_block(stencil_size size, stencil_kept now, step
   }
 }
 
+/// 1, 2 or 3.
+STEP_FUNCTION uint32_t stencil_dimensions(stencil_size size) {
+  return size.height == 1 ? 1 : size.depth == 1 ? 2 : 3;
+}
+
 /// The calling thread's part of a step.
-STEP_FUNCTION void stencil_step(stencil_size size, stencil_kept* now, step_place here) {
-  if (size.height == 1) {
+STEP_FUNCTION void stencil_step(uint32_t dimensions, stencil_size size, stencil_kept* now, step_place here) {
+  if (dimensions == 1) {
     stencil_relax_rod(size, *now, here);
-  } else if (size.depth == 1) {
+  } else if (dimensions == 2) {
     stencil_relax_plate(size, *now, here);
   } else {
     stencil_relax_block(size, *now, here);
@@ -79,10 +84,11 @@ static step_kept step_load(uint number, STEP_PARAMETERS) {
   return stencil_load(a, b, number);
 }
 static void step_once(uint number, step_kept* now, STEP_PARAMETERS) {
-  stencil_step(size, now, step_here());
+  stencil_step(stencil_dimensions(size), size, now, step_here());
 }
 #define step_save(...) (void)0
-#else  // and boundary/computation.hpp
+#else  // and boundary/computation.hpp; compiled for each number of dimensions
+template <uint32_t Dimensions>
 struct stencil_text : computation {
   using kept = stencil_kept;
 
@@ -97,7 +103,7 @@ struct stencil_text : computation {
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void step(Grid grid, uint32_t, kept& now) const {
-    stencil_step(size, &now, step_here(grid));
+    stencil_step(Dimensions, size, &now, step_here(grid));
   }
 };
 #endif
