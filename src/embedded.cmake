@@ -5,8 +5,7 @@ function(gpusync_embed_in_tool name file)
   target_sources(gpusync_tool PRIVATE ${embedded_dir}/${name}.hpp)
 endfunction()
 
-# Result documents, the coverage list and the web page.
-gpusync_embed_in_tool(results_schema_json results/results.schema.json)
+# The coverage list, papers' figures and the web page.
 gpusync_embed_in_tool(items_json experiments/items.json)
 gpusync_embed_in_tool(claims_json experiments/claims.json)
 gpusync_embed_in_tool(feng_xiao_2010_published_json experiments/feng_xiao_2010/published.json)

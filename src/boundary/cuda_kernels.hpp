@@ -21,12 +21,6 @@ class kernel_table {
     }
     return nullptr;
   }
-  /// All names, in the order in which they were added.
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    for (const auto& each : kernels_) all.push_back(each.first);
-    return all;
-  }
 
  private:
   std::vector<std::pair<std::string, const void*>> kernels_;

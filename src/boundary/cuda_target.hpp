@@ -1,8 +1,15 @@
 // Where the programs of a CUDA device run. Needs the CUDA runtime's headers, not nvcc.
 #pragma once
 
+#include <chrono>
+#include <string>
+#include <thread>
+
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/launch/cuda_admission.hpp>
+
+#include "boundary/program.hpp"
+#include "measure/host_timer.hpp"
 
 namespace gpusync::tool {
 
@@ -33,6 +40,20 @@ class cuda_target {
     check_cuda(cudaMemcpy(to.address(), from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     // This stream does not wait for the legacy stream, on which the copy may still be under way.
     check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  }
+  /// Waits for the stream, which may have a kernel that never ends: throws stuck_launch after so many seconds, and
+  /// cuda_failure if a launch has failed.
+  void await(double limit_s) const {
+    const host_timer clock;
+    while (cudaStreamQuery(stream_) == cudaErrorNotReady) {
+      (void)cudaGetLastError();
+      if (clock.nanoseconds() > limit_s * 1e9) {
+        throw stuck_launch("A launch has not ended in " + std::to_string(static_cast<int>(limit_s)) +
+                           " s: something in it that should end does not.");
+      }
+      if (clock.nanoseconds() > 1e6) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    check_cuda(cudaStreamSynchronize(stream_), "a launch");
   }
   /// Copies to the host. Precondition: what writes it has ended.
   void download(void* to, const cuda_buffer& from, size_t bytes) const {

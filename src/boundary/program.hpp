@@ -38,13 +38,7 @@ struct step_method {
   std::optional<grid::counter_plan> plan = std::nullopt;
   /// For barriers and objects: not this library's own, but what its are compared with.
   bool rival = false;
-  bool by_default = true;  ///< measured if the user names no methods, where an experiment does not choose itself
 };
-
-/// Whether an experiment measures it unless the user names others.
-inline bool is_by_default(const step_method& method) {
-  return method.by_default;
-}
 
 /// Whether a method is what people use without this library. Launches and graphs always are.
 inline bool is_rival(const step_method& method) {
@@ -57,10 +51,6 @@ namespace method_names {
 inline constexpr const char *none = name_of_floor, *host_wait = "launch-wait", *relaunch = "relaunch",
                             *cooperative = "cooperative-relaunch", *graph = "graph", *dependent_graph = "graph-pdl";
 }  // namespace method_names
-
-/// A method that computations from an input to a result do not list, and have nevertheless on CUDA and on host threads:
-/// one kernel that waits for nothing between its steps. Tests see with it that checks find what a barrier prevents.
-inline constexpr const char* no_barrier_method = method_names::none;
 
 /// What a check of the computed result found.
 struct verification {
@@ -78,6 +68,13 @@ struct program_memory {
   uint64_t algorithm = 0;  ///< its own words; 0 where there is no barrier
   uint64_t barrier = 0;    ///< these, and what finds out about residency and time-outs
   uint64_t allocated = 0;  ///< what the device says of the same
+};
+
+/// A launch did not come to its end: the device can do nothing else until the process ends. What was prepared on it
+/// must not be destroyed, for that would wait for the launch.
+class stuck_launch : public error {
+ public:
+  using error::error;
 };
 
 /// What one run took, in nanoseconds.

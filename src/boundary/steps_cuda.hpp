@@ -63,7 +63,8 @@ class cuda_program : public checked_program {
 /// kernel that waits for nothing, only if `floor`.
 std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_kernels& kernels, bool floor);
 
-/// The program of one of these methods, or of no_barrier_method; see workload::prepare().
+/// The program of one of these methods, or, though computations from an input to a result do not list it, of
+/// method_names::none: tests see with it that checks find what a barrier prevents. See workload::prepare().
 std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
                                          cuda_computation computation);
 

@@ -84,7 +84,7 @@ struct host_computation {
 /// Every method that a computation has on host threads; the floor, threads that wait for nothing, only if `floor`.
 std::vector<step_method> methods_on_host(bool floor);
 
-/// The program of one of these methods, or of no_barrier_method; see workload::prepare().
+/// The program of one of these methods, or of method_names::none, listed or not; see workload::prepare().
 std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
                                          host_computation computation);
 

@@ -30,10 +30,11 @@ std::vector<int64_t> chosen_numbers(const experiment_request& request, const std
 /// Whether the user named values of an axis.
 bool has_chosen(const experiment_request& request, const std::string& axis);
 
-/// Those of `all` that axis `method` names, in the user's order, or those that `is_default` takes. Throws usage_error
-/// naming the culprit and what there is.
-std::vector<step_method> chosen_methods(const experiment_request& request, const std::vector<step_method>& all,
-                                        const std::function<bool(const step_method&)>& is_default = &is_by_default);
+/// Those of `all` that axis `method` names, in the user's order, or those that `is_default` takes, or all. Throws
+/// usage_error naming the culprit and what there is.
+std::vector<step_method> chosen_methods(
+    const experiment_request& request, const std::vector<step_method>& all,
+    const std::function<bool(const step_method&)>& is_default = [](const step_method&) { return true; });
 /// The same with the names of those to take otherwise, in their order.
 std::vector<step_method> chosen_methods(const experiment_request& request, const std::vector<step_method>& all,
                                         const std::vector<std::string>& defaults);

@@ -82,13 +82,4 @@ std::optional<double> stays_below_from(const std::vector<curve_point>& lower, co
   return from;
 }
 
-std::optional<double> stays_below_until(const std::vector<curve_point>& lower, const std::vector<curve_point>& upper) {
-  const auto mirrored = [](std::vector<curve_point> points) {
-    for (curve_point& point : points) point.x = -point.x;
-    return points;
-  };
-  const auto from = stays_below_from(mirrored(lower), mirrored(upper));
-  return from ? std::optional<double>(-*from) : std::nullopt;
-}
-
 }  // namespace gpusync::tool

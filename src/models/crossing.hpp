@@ -17,10 +17,6 @@ struct curve_point {
 /// below from there on, nothing if it is not below at the largest one, or if no x is common. Points in any order.
 std::optional<double> stays_below_from(const std::vector<curve_point>& lower, const std::vector<curve_point>& upper);
 
-/// The same from the other side: the x until which `lower` stays below `upper` from the least x that both have; the
-/// greatest common x if it is below up to there, nothing if it is not below at the least one.
-std::optional<double> stays_below_until(const std::vector<curve_point>& lower, const std::vector<curve_point>& upper);
-
 /// A point of a measured curve: a median and its quartiles.
 struct spread_point {
   double x = 0;

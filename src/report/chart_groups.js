@@ -15,7 +15,7 @@ const isContender = (row) => row.status === "ok" && row.verified === true && !is
 /** What people compare a barrier with on a device: graphs and others' barriers. */
 const isFamiliar = (row) => row.rival && (row.kind === "graph" || row.kind === "barrier");
 const ownDefault = "placed-counters-acquire-release";  // this library's default barrier on a GPU
-const mostAtFirst = 12;  // lines that a chart shows default_text; of more, those of the main methods
+const mostAtFirst = 12;  // lines that a chart shows at first; of more, those of the main methods
 
 /** What a chart of this row has on its x axis; nothing for a row without such an axis, or one drawn from others. */
 const xAxisOf = (row) =>
@@ -61,7 +61,7 @@ function mainMethods(rows) {
   return [...new Set(main)].filter((method) => all.has(method));
 }
 
-/** The methods of a chart in the order in which they get their colours, and those that it shows default_text. */
+/** The methods of a chart in the order in which they get their colours, and those that it shows at first. */
 function rankMethods({comparison, entries: ours, printed = []}, main) {
   const entries = [...printed, ...ours];
   const all = [...new Set(entries.map(({row}) => methodOf(row)))];

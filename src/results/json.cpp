@@ -9,7 +9,6 @@
 #include <cstring>
 #include <memory>
 
-#include "embedded/results_schema_json.hpp"
 #include "results/first_version.hpp"
 #include "results/text.hpp"
 #include "usage_error.hpp"
@@ -333,10 +332,6 @@ document read_document(const std::string& path) {
   }
   if (std::ferror(file.get()) != 0) unreadable(errno);
   return parse_document(text, path);
-}
-
-std::string_view results_json_schema() {
-  return embedded::results_schema_json;
 }
 
 }  // namespace gpusync::tool

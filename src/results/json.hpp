@@ -30,7 +30,4 @@ document parse_document(std::string_view text, const std::string& name);
 /// read.
 document read_document(const std::string& path);
 
-/// The JSON Schema of the format, as text.
-std::string_view results_json_schema();
-
 }  // namespace gpusync::tool

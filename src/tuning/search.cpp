@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
-#include "measure/statistics.hpp"
+#include "measure/comparison.hpp"
 
 namespace gpusync::tool {
 
@@ -82,21 +83,25 @@ std::vector<planned> search_plan(const step_shape& shape, uint32_t sm_count, boo
 planned confirm_best(const std::vector<planned>& found, const step_shape& shape, const cost_of_plan& cost,
                      size_t finalists, size_t times) {
   finalists = std::min(finalists, found.size());
-  std::vector<std::vector<double>> idle(finalists), stores(finalists);
+  std::vector<candidate> candidates;
   for (size_t i = 0; i < finalists; ++i) {
-    idle[i] = {found[i].cost.idle};
-    stores[i] = {found[i].cost.stores};
+    const auto again = [&, i]() -> turn_samples {
+      const plan_cost measured = cost(found[i].plan, shape);
+      return {{"idle", measured.idle}, {"stores", measured.stores}};
+    };
+    candidates.push_back({again, [] {}});  // the search has warmed it up
   }
-  for (size_t round = 0; round < times; ++round) {
-    for (size_t i = 0; i < finalists; ++i) {
-      const plan_cost again = cost(found[i].plan, shape);
-      idle[i].push_back(again.idle);
-      stores[i].push_back(again.stores);
-    }
-  }
+  stop_rule rule;
+  rule.min_samples = rule.max_samples = times;
+  rule.budget_ns = std::numeric_limits<double>::infinity();
+  const std::vector<compared> results = compare(candidates, {rule});
   planned best{};
   for (size_t i = 0; i < finalists; ++i) {
-    const planned one{found[i].plan, {summarize(idle[i]).median, summarize(stores[i]).median}};
+    if (results[i].failure) std::rethrow_exception(results[i].failure);
+    std::vector<double> idle = results[i].of("idle"), stores = results[i].of("stores");
+    idle.push_back(found[i].cost.idle);
+    stores.push_back(found[i].cost.stores);
+    const planned one{found[i].plan, {summarize(idle).median, summarize(stores).median}};
     if (i == 0 || one.cost.score() < best.cost.score()) best = one;
   }
   return best;

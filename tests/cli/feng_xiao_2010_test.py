@@ -99,6 +99,24 @@ class FengXiao2010(ToolTest):
             self.assertAlmostEqual(metrics["relative_error"],
                                    metrics["predicted_time"] / metrics["measured_time"] - 1, 9)
 
+    def test_a_report_fits_saved_rows_again(self):
+        recorded = os.path.join(TESTS, "../results/nvidia-h200/cost-decomposition.json")
+        with open(recorded, encoding="utf-8") as file:
+            document = json.load(file)
+        without = [row for row in document["rows"] if "fit" not in row["axes"]]
+        self.assertLess(len(without), len(document["rows"]))
+        document["rows"] = without
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, name) for name in ("r.json", "as-recorded.html", "again.html")]
+            with open(paths[0], "w", encoding="utf-8") as file:
+                json.dump(document, file)
+            pages = []
+            for source, page in ((recorded, paths[1]), (paths[0], paths[2])):
+                self.assertEqual(run("report", source, "-o", page).code, 0)
+                with open(page, encoding="utf-8") as file:
+                    pages.append(file.read())
+            self.assertEqual(*pages)
+
     def test_what_was_published_stands_beside(self):
         with tempfile.TemporaryDirectory() as folder:
             paths = [os.path.join(folder, name) for name in ("r.json", "r.html")]

@@ -141,14 +141,13 @@ TEST(Choices, AreTheUsersOrThoseOfTheDefaultsThatThereAre) {
 }
 
 TEST(Choices, MethodsAreTakenInTheUsersOrderOrInTheDevices) {
-  std::vector<step_method> all{method("a"), method("b", method_kind::graph), method("c")};
-  all[2].by_default = false;
+  const std::vector<step_method> all{method("a"), method("b", method_kind::graph), method("c")};
   const auto names = [](const std::vector<step_method>& methods) {
     std::string joined;
     for (const step_method& each : methods) joined += each.name;
     return joined;
   };
-  EXPECT_EQ(names(chosen_methods({}, all)), "ab");
+  EXPECT_EQ(names(chosen_methods({}, all)), "abc");
   EXPECT_EQ(names(chosen_methods({}, all, std::vector<std::string>{"c", "a", "x"})), "ca");
   EXPECT_EQ(names(chosen_methods(choosing("method", {"c", "b"}), all)), "cb");
   EXPECT_EQ(names(chosen_methods({}, all, [](const step_method& each) { return each.kind == method_kind::graph; })),

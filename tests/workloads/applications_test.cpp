@@ -126,7 +126,7 @@ void expect_wrong_without_barrier(workload& workload, const step_shape& shape, c
   const auto good = std::find_if(all.begin(), all.end(),
                                  [](const step_method& method) { return method.name == "lock-based-acquire-release"; });
   step_method none = *good;
-  none.name = no_barrier_method;
+  none.name = method_names::none;
   const auto before = workload.prepare(*good, shape);
   const auto without = workload.prepare(none, shape);
   for (int run = 0; run < 10 && without->verify().wrong == 0; ++run) {
@@ -166,7 +166,6 @@ TEST(StencilText, TakesTheMeanOfTheNeighbours) {
 }
 
 TEST_P(OnDevice, FindsWhatAMissingBarrierSpoilsAlsoAfterARightRun) {
-  if (is(device_kind::opencl)) GTEST_SKIP() << "its programs all have a barrier";
   const auto device = open_side<bitonic_device>(GetParam());
   const sort_input input = make_sort_input({1 << 14, "uint32", false, "random"});
   expect_wrong_without_barrier(*device->sorting(input, sort_form::memory), shapes().back(), "sort in memory");
@@ -276,7 +275,6 @@ TEST_P(OnDevice, AlignsInRegisters) {
 }
 
 TEST_P(OnDevice, FindsAlignmentsWithoutABarrierWrongAlsoAfterARightRun) {
-  if (is(device_kind::opencl)) GTEST_SKIP() << "its programs all have a barrier";
   const auto device = open_side<smith_waterman_device>(GetParam());
   const auto [query, reference] = generated_pair(is(device_kind::cuda) ? 3000 : 300);
   const alignment_problem problem = problem_of(query.bases, reference.bases);

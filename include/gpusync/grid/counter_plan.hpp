@@ -62,12 +62,12 @@ struct packed_plan {
   uint32_t bits = 0;
 
   static constexpr uint32_t fitted = 1u << 6;  ///< made to fit by the host, for the very launch
-  static constexpr uint32_t first_poll_shift = 8;
+  static constexpr uint32_t poll_backoff_shift = 8;
 
   GPUSYNC_HD static constexpr uint32_t log2(uint32_t power) { return power >= 8 ? 3 : power >= 4 ? 2 : power / 2; }
   GPUSYNC_HD static constexpr packed_plan of(const counter_plan& plan) {
     return {log2(plan.sub_counters) | log2(plan.copies) << 2 | (plan.partitions - 1u) << 4 |
-            static_cast<uint32_t>(plan.second_warp) << 5 | plan.poll_backoff << first_poll_shift};
+            static_cast<uint32_t>(plan.second_warp) << 5 | plan.poll_backoff << poll_backoff_shift};
   }
 
   /// The plan again.
@@ -85,7 +85,7 @@ struct packed_plan {
   /// The same plan, if it has one; as something that a compiler knows of it.
   GPUSYNC_HD constexpr packed_plan of_one_counter() const { return {bits & ~15u}; }
   GPUSYNC_HD constexpr bool is_fitted() const { return (bits & fitted) != 0; }
-  GPUSYNC_HD constexpr uint32_t poll_backoff() const { return bits >> first_poll_shift; }
+  GPUSYNC_HD constexpr uint32_t poll_backoff() const { return bits >> poll_backoff_shift; }
   /// Which of the words of each line is this plan's. Plans with other counters must not share words, for a word takes
   /// part in a phase only if its plan is in use.
   GPUSYNC_HD constexpr uint32_t word() const { return bits & 31; }
@@ -101,7 +101,7 @@ GPUSYNC_HD constexpr packed_plan fit(packed_plan plan, uint32_t members, uint32_
   if (lanes >> partitions == 0) partitions = 0;
   const uint32_t second = threads < warp_size + (1u << (partitions + copies)) ? 0 : plan.second_warp();
   return {counters | copies << 2 | partitions << 4 | second << 5 | packed_plan::fitted |
-          plan.poll_backoff() << packed_plan::first_poll_shift};
+          plan.poll_backoff() << packed_plan::poll_backoff_shift};
 }
 GPUSYNC_HD constexpr counter_plan fit(const counter_plan& plan, uint32_t members, uint32_t threads,
                                       uint32_t warp_size) {

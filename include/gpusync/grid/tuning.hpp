@@ -17,7 +17,7 @@ namespace gpusync {
 /// Rules for the barriers of one kind of device: what `gpusync tune` measures and writes.
 ///
 /// As text: `gpusync-tuning 1`, `device NAME`, then lines `rule BLOCKS_PER_SM THREADS SUB_COUNTERS COPIES SIDES
-/// SECOND_WARP FIRST_POLL`; the first, in steps of a quarter, and the second may be `any`; # starts a comment.
+/// SECOND_WARP POLL_BACKOFF`; the first, in steps of a quarter, and the second may be `any`; # starts a comment.
 struct barrier_tuning {
   std::string device;         ///< the name of the device that it was measured on
   grid::counter_rules rules;  ///< the first that fits a grid is taken

@@ -92,7 +92,7 @@ static int gpusync_trial(__global uint* words) {
 /// Returns 1 in all work-items of a work-group that takes part, and in `*part` its rank among those that do and their
 /// count: they run at once. Returns 0 in the others (and in trials), which must leave. Work is to be shared out by
 /// rank and count, not by get_group_id(). Cost: two turns of a lock that all work-groups queue for, and if not all of
-/// the launch run at once, the patience that launch_any() was given.
+/// the launch run at once, the `discovery_time` that launch_any() was given.
 static int gpusync_discover(__global uint* storage, __local gpusync_part* part) {
   if (gpusync_trial(storage)) return 0;
   if (gpusync_is_first_item()) {

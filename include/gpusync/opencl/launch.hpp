@@ -79,7 +79,7 @@ inline cl::Event launch(const cl::CommandQueue& queue, const cl::Kernel& kernel,
 
 /// Enqueues a kernel of any number of work-groups, in which those that run at once take part and the others leave: the
 /// kernel begins with gpusync_discover() (see discovery.cl). A work-group that has not started when nobody else has
-/// come for `patience` is left out; the patience is spent only if not all run at once. Returns the kernel's event;
+/// come for `discovery_time` is left out; that time is spent only if not all run at once. Returns the kernel's event;
 /// afterwards storage.participants() says how many took part.
 ///
 /// All of the kernel's arguments must be set, the storage's buffer among them; the queue must execute in order. Waits
@@ -87,9 +87,9 @@ inline cl::Event launch(const cl::CommandQueue& queue, const cl::Kernel& kernel,
 /// launch(), opencl_failure if OpenCL refuses.
 inline cl::Event launch_any(const cl::CommandQueue& queue, const cl::Kernel& kernel, barrier_storage& storage,
                             const cl::NDRange& global, const cl::NDRange& local,
-                            std::chrono::nanoseconds patience = std::chrono::milliseconds(1)) {
+                            std::chrono::nanoseconds discovery_time = std::chrono::milliseconds(1)) {
   const uint64_t groups = detail::count_groups(global, local);
-  const uint64_t linger = ticks_for(queue, patience);
+  const uint64_t linger = ticks_for(queue, discovery_time);
   return checked([&] {
     queue.finish();
     storage.require_sound();

@@ -106,12 +106,12 @@ class phased_storage {
 ///
 /// Never refuses a grid for its size, and needs no knowledge of how many run at once: trials find it out, once per
 /// kernel and work-group size (see resident_groups()). Should fewer be there in a launch, because the device has other
-/// work, these do it all once `patience` has passed without a newcomer; it is spent only then.
+/// work, these do it all once `discovery_time` has passed without a newcomer; it is spent only then.
 /// The queue must execute in order; waits for what is in it. Throws invalid_argument for an empty grid or one beyond
 /// the storage's capacity, broken_barrier if a wait timed out in an earlier launch, opencl_failure if OpenCL refuses.
 inline cl::Event launch_phased(const cl::CommandQueue& queue, cl::Kernel& kernel, phased_storage& storage,
                                uint32_t virtual_groups, const cl::NDRange& local, uint32_t resident = 0,
-                               std::chrono::nanoseconds patience = std::chrono::milliseconds(20)) {
+                               std::chrono::nanoseconds discovery_time = std::chrono::milliseconds(20)) {
   if (virtual_groups == 0 || virtual_groups > storage.capacity()) {
     throw invalid_argument("A phased grid of " + std::to_string(virtual_groups) +
                            " virtual work-groups cannot be launched: this storage was made for 1 to " +
@@ -132,7 +132,7 @@ inline cl::Event launch_phased(const cl::CommandQueue& queue, cl::Kernel& kernel
   const cl::NDRange global = local.dimensions() == 1   ? cl::NDRange(x)
                              : local.dimensions() == 2 ? cl::NDRange(x, local.get()[1])
                                                        : cl::NDRange(x, local.get()[1], local.get()[2]);
-  return launch_any(queue, kernel, storage.barrier(), global, local, patience);
+  return launch_any(queue, kernel, storage.barrier(), global, local, discovery_time);
 }
 
 }  // namespace gpusync::opencl

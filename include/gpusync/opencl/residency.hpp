@@ -62,7 +62,7 @@ class residency_trials {
   }
 
   /// The most of `groups` work-groups that are there at the same time. All of them end a trial at once. With fewer, the
-  /// trial repeats with four times the patience until the number no longer grows; and it is suspicious if compute units
+  /// trial repeats and waits four times as long until the number no longer grows; and it is suspicious if compute units
   /// stay without a work-group, which happens while the system has not yet given the driver's threads a processor.
   uint32_t most_live(uint32_t groups) {
     constexpr int most_trials = 4;

@@ -190,7 +190,7 @@ row row_of(const experiment_request& request, rmw_faults_device& device, const f
   const fault_bounds bounds = device.bounds(what.where, what.method, what.participants);
   try {
     strike_everywhere(device, what, repeats_of(request), sink, progress, found);
-  } catch (const endless_call&) {
+  } catch (const stuck_launch&) {
     mark_thrown(entry, std::current_exception());
     lost = true;
     return entry;

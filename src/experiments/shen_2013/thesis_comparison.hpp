@@ -18,7 +18,7 @@ struct thesis_shape {
   uint32_t iterations = 1;
 };
 
-/// Samples of a comparison, in nanoseconds: see thesis_times.
+/// Samples of a comparison, in nanoseconds.
 inline constexpr const char* host_sample = "host";
 inline constexpr const char* device_sample = "device";
 

@@ -14,13 +14,6 @@
 
 namespace gpusync::tool {
 
-/// A launch did not come to its end: the device can do nothing else until the process ends. What was prepared on it
-/// must not be destroyed, for that would wait for the launch.
-class stuck_launch : public error {
- public:
-  using error::error;
-};
-
 /// Whom the barriers of a launch join.
 enum class stress_mode {
   whole,        ///< all blocks, from beginning to end

@@ -1,35 +1,14 @@
 // Workload "barrier stress" on CUDA devices.
 #include <chrono>
-#include <thread>
 
 #include "boundary/cuda_barriers.hpp"
 #include "boundary/cuda_text.cuh"
-#include "measure/host_timer.hpp"
 #include "workloads/barrier_stress/barrier_stress.hpp"
 #include "workloads/barrier_stress/barrier_stress_kernels.cuh"
 
 namespace gpusync::tool {
 
 namespace {
-
-/// Waits for the stream for as long as a launch can take. Throws stuck_launch.
-void await(cudaStream_t stream) {
-  constexpr double limit_ns = 2.0 * stress_deadline_ns + 20e9;
-  const host_timer clock;
-  for (;;) {
-    const cudaError_t state = cudaStreamQuery(stream);
-    if (state != cudaErrorNotReady) {
-      check_cuda(state, "a launch under stress");
-      return;
-    }
-    (void)cudaGetLastError();
-    if (clock.nanoseconds() > limit_ns) {
-      throw stuck_launch("A launch has not ended in " + std::to_string(static_cast<int>(limit_ns * 1e-9)) +
-                         " s: a wait without a deadline hangs.");
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
-}
 
 /// The kernels of one barrier; those of parts and of dropping blocks are null if it joins whole grids only.
 struct stress_kernels {
@@ -85,7 +64,7 @@ class barrier_program : public stress_program {
     task.checked = static_cast<unsigned long long*>(checked_.address());
     task.timed_out = static_cast<unsigned long long*>(timed_out_.address());
     start(mode, task);
-    await(where_.stream());
+    where_.await(2.0 * stress_deadline_ns * 1e-9 + 20);
     next_phase_ += phases;
     phases_ += uint64_t{phases} * task.parts;
     require_in_time();

@@ -26,7 +26,7 @@ struct message_times {
   uint64_t wrong = 0;              ///< of which never came, or brought another word than was sent
 };
 
-/// The device partition.
+/// The device side.
 class message_floor_device {
  public:
   virtual ~message_floor_device() = default;

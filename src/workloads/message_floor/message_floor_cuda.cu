@@ -141,7 +141,7 @@ class cuda_message_floor : public message_floor_device {
  private:
   static constexpr uint32_t lines_per_side = 4;
   static constexpr uint32_t lines_anywhere = 1u << 16;  // 8 MiB
-  static constexpr size_t batch = 256;                  // launches between looks at the host’s partition of things
+  static constexpr size_t batch = 256;                  // launches between reports of progress
 
   using kernel_type = void (*)(pair_task, pair_result*);
 

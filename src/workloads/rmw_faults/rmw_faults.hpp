@@ -75,14 +75,8 @@ class rmw_faults_device {
   virtual std::vector<uint32_t> participants(rmw::space where) const = 0;
   virtual std::vector<std::string> methods(rmw::space where, uint32_t participants) const = 0;
   virtual fault_bounds bounds(rmw::space where, const std::string& method, uint32_t participants) const = 0;
-  /// Throws gpusync::error if the launch fails, or has not ended in 20 s.
+  /// Throws gpusync::error if the launch fails, stuck_launch if it has not ended in 20 s.
   virtual fault_result run(const fault_case& what) = 0;
-};
-
-/// Thrown if a launch does not end: the device is lost to this process.
-class endless_call : public error {
- public:
-  using error::error;
 };
 
 }  // namespace gpusync::tool

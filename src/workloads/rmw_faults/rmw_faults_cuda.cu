@@ -383,7 +383,7 @@ class cuda_rmw_faults : public rmw_faults_device {
     const bool shared = what.where == rmw::space::shared;
     form.kernel<<<shared ? 1 : what.participants, shared ? 32 * what.participants : 32, 0, where_.stream()>>>(task);
     check_cuda(cudaGetLastError(), "the launch of calls with faults");
-    await();
+    where_.await(20);
     std::vector<fault_call> seen(calls);
     check_cuda(cudaMemcpy(seen.data(), calls_.address(), calls * sizeof(fault_call), cudaMemcpyDeviceToHost),
                "cudaMemcpy");
@@ -405,18 +405,6 @@ class cuda_rmw_faults : public rmw_faults_device {
       if (form.where == where && form.participants == participants && form.name == method) return form;
     }
     throw invalid_argument("There is no object " + method + " for " + std::to_string(participants) + " participants.");
-  }
-
-  void await() const {
-    const host_timer clock;
-    while (cudaStreamQuery(where_.stream()) == cudaErrorNotReady) {
-      (void)cudaGetLastError();
-      if (clock.nanoseconds() > 20e9) {
-        throw endless_call("A launch has not ended in 20 s: a call of a wait-free object does not end.");
-      }
-      if (clock.nanoseconds() > 1e6) std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
-    check_cuda(cudaStreamSynchronize(where_.stream()), "calls with faults");
   }
 
   const cuda_target where_;

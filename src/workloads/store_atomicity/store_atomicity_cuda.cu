@@ -143,7 +143,7 @@ class cuda_litmus_program : public litmus_program {
     task.running = static_cast<uint32_t*>(running_.address());
     const host_timer clock;
     launch(where_.device(), where_.stream(), shape(), form_.kernel, task, barrier_->barrier(block_range{0, blocks_}));
-    await();
+    where_.await(30);
     const double ns = clock.nanoseconds();
     next_phase_ += phases_;
     phases_ = static_cast<uint32_t>(std::clamp(0.1e9 / std::max(ns, 1.0) * phases_, 16.0, 8.0 * phases_));
@@ -165,17 +165,6 @@ class cuda_litmus_program : public litmus_program {
                              device.name() + " has " + std::to_string(sms) + ".");
     }
     return sms;
-  }
-
-  void await() const {
-    constexpr double limit_ns = 30e9;
-    const host_timer clock;
-    while (cudaStreamQuery(where_.stream()) == cudaErrorNotReady) {
-      (void)cudaGetLastError();
-      if (clock.nanoseconds() > limit_ns) throw error("A launch of the litmus test has not ended in 30 s.");
-      std::this_thread::sleep_for(std::chrono::microseconds(50));
-    }
-    check_cuda(cudaStreamSynchronize(where_.stream()), "a launch of the litmus test");
   }
 
   const cuda_target& where_;

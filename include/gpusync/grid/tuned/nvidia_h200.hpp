@@ -1,4 +1,4 @@
-// Written by `gpusync tune` on an NVIDIA H200.
+// From several runs of `gpusync tune` on NVIDIA H200s; one of them is results/nvidia-h200/nvidia-h200.tuning.
 #pragma once
 
 namespace gpusync::grid::tuned {

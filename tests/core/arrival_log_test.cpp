@@ -28,7 +28,7 @@ std::vector<missing_block> report(const std::vector<uint32_t>& marks, uint32_t t
   return missing_blocks(*written);
 }
 
-TEST(RollCall, NamesThoseWhoseMarkIsOfAnEarlierPhaseOrNone) {
+TEST(ArrivalLog, NamesThoseWhoseMarkIsOfAnEarlierPhaseOrNone) {
   for (const uint32_t token :
        {0u, phase_word::start_of(5), phase_word::start_of(0xfffe), phase_word::start_of(0xffff)}) {
     const uint32_t now = algorithm::stamp(token);
@@ -38,7 +38,7 @@ TEST(RollCall, NamesThoseWhoseMarkIsOfAnEarlierPhaseOrNone) {
   }
 }
 
-TEST(RollCall, DoesNotNameThoseThatHaveGoneOnBecauseTheLastOneCameAfterAll) {
+TEST(ArrivalLog, DoesNotNameThoseThatHaveGoneOnBecauseTheLastOneCameAfterAll) {
   for (const uint32_t token : {0u, phase_word::start_of(0xffff)}) {
     const uint32_t now = algorithm::stamp(token);
     const uint32_t next = algorithm::next_stamp(token);
@@ -46,13 +46,13 @@ TEST(RollCall, DoesNotNameThoseThatHaveGoneOnBecauseTheLastOneCameAfterAll) {
   }
 }
 
-TEST(RollCall, KnowsTheMembersOfAPartOfTheGridByTheirBlocks) {
+TEST(ArrivalLog, KnowsTheMembersOfAPartOfTheGridByTheirBlocks) {
   const uint32_t token = phase_word::start_of(5);
   const uint32_t now = algorithm::stamp(token);
   EXPECT_EQ(report({0, now, 0, 0}, token, block_range{1, 3}), (std::vector<missing_block>{{1, 7}, {3, 7}}));
 }
 
-TEST(RollCall, DoesNotNameThoseThatHaveDroppedOut) {
+TEST(ArrivalLog, DoesNotNameThoseThatHaveDroppedOut) {
   const uint32_t token = phase_word::start_of(5);
   const uint32_t now = algorithm::stamp(token);
   std::vector<uint32_t> roster(dropping_blocks::words(4), 0);
@@ -61,7 +61,7 @@ TEST(RollCall, DoesNotNameThoseThatHaveDroppedOut) {
   EXPECT_EQ(report({0, 0, now, now}, token, members), (std::vector<missing_block>{{1, 7}}));
 }
 
-TEST(RollCall, TakesOnlyTheFirstReport) {
+TEST(ArrivalLog, TakesOnlyTheFirstReport) {
   uint32_t claimed = 1;
   uint32_t arrived[4] = {}, entered[4] = {};
   std::vector<uint32_t> memory(timeout_report::bytes(4) / sizeof(uint32_t), 0);
