@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <gpusync/core/error.hpp>
 #include <gpusync/grid/counter_plan.hpp>
 
 #include "boundary/method_kind.hpp"

@@ -103,7 +103,8 @@ class FengXiao2010(ToolTest):
         recorded = os.path.join(TESTS, "../results/nvidia-h200/cost-decomposition.json")
         with open(recorded, encoding="utf-8") as file:
             document = json.load(file)
-        without = [row for row in document["rows"] if "fit" not in row["axes"]]
+        without = [row for row in document["rows"]
+                   if "fit" not in row["axes"] or row["device"].startswith("published")]
         self.assertLess(len(without), len(document["rows"]))
         document["rows"] = without
         with tempfile.TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import unittest
 
 from tool import ToolTest, run
 
-GRID_BARRIERS = ["barrier-stress", "grid-barriers", "late-arrival", "message-floor", "split-phase", "stencil"]
+GRID_BARRIERS = ["barrier-stress", "grid-barriers", "late-arrival", "message-floor", "split-phase"]
 
 
 def devices():

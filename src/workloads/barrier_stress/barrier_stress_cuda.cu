@@ -1,5 +1,4 @@
 // Workload "barrier stress" on CUDA devices.
-#include <chrono>
 
 #include "boundary/cuda_barriers.hpp"
 #include "boundary/cuda_text.cuh"

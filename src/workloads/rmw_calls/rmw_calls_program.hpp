@@ -59,7 +59,6 @@ class call_program : public counted_calls {
 
  private:
   double run_once() override;
-  void await() const;
 
   const cuda_target& where_;
   const call_places& places_;

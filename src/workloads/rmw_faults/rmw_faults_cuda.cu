@@ -1,12 +1,9 @@
 // Workload "rmw faults" on CUDA devices. The objects' text is the shipped one; it runs on a machine whose functions
 // count, and at a chosen access end the warp, or make it wait.
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include <gpusync/rmw/cuda.cuh>
 
-#include "measure/host_timer.hpp"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/rmw_faults/rmw_faults.hpp"
 

@@ -1,5 +1,4 @@
 // Workload "store atomicity" on CUDA devices.
-#include <chrono>
 #include <thread>
 
 #include "measure/host_timer.hpp"
