@@ -89,8 +89,8 @@ void add_mutant(const std::string& name, const phased_program& what) {
 /// resident)`.
 template <uint32_t (*LastOf)(uint32_t, uint32_t)>
 struct resetting_at : gpusync::phased::claiming {
-  template <class Grid, class Meet, class Body>
-  static bool for_each(const gpusync::phased::resident_block<Grid>& at, Meet&&, Body&& body) {
+  template <class Grid, class Sync, class Body>
+  static bool for_each(const gpusync::phased::resident_block<Grid>& at, Sync&&, Body&& body) {
     using memory = typename Grid::memory;
     const uint32_t resident = at.grid.blocks();
     for (uint32_t block = at.grid.block(); block < at.virtual_blocks;) {
@@ -127,8 +127,8 @@ struct torn_claims : model_memory {
 
 /// The thesis's form without its first barrier.
 struct flags_with_one_barrier : gpusync::phased::flag_claiming {
-  template <class Grid, class Meet, class Body>
-  static bool for_each(const gpusync::phased::resident_block<Grid>& at, Meet&&, Body&& body) {
+  template <class Grid, class Sync, class Body>
+  static bool for_each(const gpusync::phased::resident_block<Grid>& at, Sync&&, Body&& body) {
     return flag_claiming::for_each(
         at, [] { return true; }, body);
   }

@@ -58,17 +58,43 @@ class arrays {
  public:
   virtual ~arrays() = default;
   /// Gives them what a run finds at first.
-  virtual void reset() = 0;
+  void reset() {
+    for (size_t i = 0; i < content_.size(); ++i) {
+      if (content_[i].anew) fill(i);
+    }
+    finish();
+  }
   /// Copies a whole array to the host.
   virtual void read(size_t array, void* to) = 0;
   /// In how many 32-bit words an array differs from what it must hold.
-  virtual uint64_t different(size_t array) = 0;
+  virtual uint64_t different(size_t array) {
+    std::vector<uint32_t> found(content_[array].bytes / sizeof(uint32_t));
+    read(array, found.data());
+    return different_words(content_[array], found.data());
+  }
 
   uint32_t word(size_t array) {
     uint32_t found = 0;
     read(array, &found);
     return found;
   }
+
+ protected:
+  explicit arrays(std::vector<array_content> content) : content_(std::move(content)) {}
+
+  /// To be called when there is memory for all: gives each what the first run finds.
+  void fill_all() {
+    for (size_t i = 0; i < content_.size(); ++i) {
+      fill(i);
+      if (!content_[i].anew) content_[i].first.reset();
+    }
+    finish();
+  }
+  /// Begins to give one its first content, and waits until all have theirs.
+  virtual void fill(size_t array) = 0;
+  virtual void finish() {}
+
+  std::vector<array_content> content_;
 };
 
 /// The result of a computation that must leave exactly this in the first of its arrays.

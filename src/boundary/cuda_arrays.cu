@@ -34,58 +34,54 @@ cuda_buffer copy_of(const cuda_target& where, const void* bytes, size_t count) {
 
 }  // namespace
 
-cuda_arrays::cuda_arrays(const cuda_target& where, const std::vector<array_content>& content)
-    : where_(where), different_(where.device(), sizeof(unsigned long long)) {
+cuda_arrays::cuda_arrays(const cuda_target& where, std::vector<array_content> content)
+    : arrays(std::move(content)), where_(where), different_(where.device(), sizeof(unsigned long long)) {
   const cuda_device_scope scope(where.device().ordinal());
-  for (const array_content& each : content) {
-    cuda_buffer first = copy_of(where, each.first.get(), each.bytes), memory;
-    const bool filled = first.address() == nullptr;
-    if (each.anew || filled) {
-      memory = cuda_buffer(where.device(), each.bytes == 0 ? 1 : each.bytes);
-    } else {
-      memory = std::move(first);
-    }
-    all_.push_back({each.bytes, std::move(memory), std::move(first), copy_of(where, each.expected.get(), each.bytes),
-                    each.pattern, each.anew});
-    if (each.anew || filled) fill(all_.back());
+  for (array_content& each : content_) {
+    buffers& made = all_.emplace_back();
+    made.first = copy_of(where, each.first.get(), each.bytes);
+    made.expected = copy_of(where, each.expected.get(), each.bytes);
+    made.is_first = !each.anew && made.first.address() != nullptr;
+    made.memory = made.is_first ? std::move(made.first) : cuda_buffer(where.device(), each.bytes == 0 ? 1 : each.bytes);
+    each.first.reset();
+    each.expected.reset();
   }
-  check_cuda(cudaStreamSynchronize(where.stream()), "cudaStreamSynchronize");
+  fill_all();
 }
 
-void cuda_arrays::fill(const one& array) const {
-  if (array.bytes == 0) return;
-  if (array.first.address() != nullptr) {
-    check_cuda(cudaMemcpyAsync(array.memory.address(), array.first.address(), array.bytes, cudaMemcpyDeviceToDevice,
-                               where_.stream()),
-               "cudaMemcpyAsync");
+void cuda_arrays::fill(size_t array) {
+  const size_t bytes = content_[array].bytes;
+  if (bytes == 0 || all_[array].is_first) return;
+  const cuda_device_scope scope(where_.device().ordinal());
+  const buffers& to = all_[array];
+  if (to.first.address() != nullptr) {
+    check_cuda(
+        cudaMemcpyAsync(to.memory.address(), to.first.address(), bytes, cudaMemcpyDeviceToDevice, where_.stream()),
+        "cudaMemcpyAsync");
     return;
   }
-  const size_t words = array.bytes / sizeof(uint32_t);
-  fill_words<<<blocks_on(where_), 256, 0, where_.stream()>>>(static_cast<uint32_t*>(array.memory.address()), words,
-                                                             array.pattern);
+  fill_words<<<blocks_on(where_), 256, 0, where_.stream()>>>(static_cast<uint32_t*>(to.memory.address()),
+                                                             bytes / sizeof(uint32_t), content_[array].pattern);
   check_cuda(cudaGetLastError(), "launch of fill_words");
 }
 
-void cuda_arrays::reset() {
+void cuda_arrays::finish() {
   const cuda_device_scope scope(where_.device().ordinal());
-  for (const one& each : all_) {
-    if (each.anew) fill(each);
-  }
   check_cuda(cudaStreamSynchronize(where_.stream()), "cudaStreamSynchronize");
 }
 
 void cuda_arrays::read(size_t array, void* to) {
-  where_.download(to, all_[array].memory, all_[array].bytes);
+  where_.download(to, all_[array].memory, content_[array].bytes);
 }
 
 uint64_t cuda_arrays::different(size_t array) {
   const cuda_device_scope scope(where_.device().ordinal());
-  const one& which = all_[array];
+  const buffers& which = all_[array];
   auto* const counted = static_cast<unsigned long long*>(different_.address());
   check_cuda(cudaMemsetAsync(counted, 0, sizeof(*counted), where_.stream()), "cudaMemsetAsync");
   count_different_words<<<blocks_on(where_), 256, 0, where_.stream()>>>(
       static_cast<const uint32_t*>(which.memory.address()), static_cast<const uint32_t*>(which.expected.address()),
-      which.bytes / sizeof(uint32_t), counted);
+      content_[array].bytes / sizeof(uint32_t), counted);
   check_cuda(cudaGetLastError(), "launch of count_different_words");
   unsigned long long different = 0;
   check_cuda(cudaMemcpyAsync(&different, counted, sizeof(different), cudaMemcpyDeviceToHost, where_.stream()),

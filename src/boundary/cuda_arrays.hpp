@@ -6,32 +6,29 @@
 
 namespace gpusync::tool {
 
-/// Arrays in device memory; what they hold at first and must hold at last is there too.
+/// Arrays in device memory; what they hold at first and must hold at last is there too, and no longer on the host.
 class cuda_arrays : public arrays {
  public:
-  cuda_arrays(const cuda_target& where, const std::vector<array_content>& content);
+  cuda_arrays(const cuda_target& where, std::vector<array_content> content);
 
   template <class T>
   T* address(size_t array) const {
     return static_cast<T*>(all_[array].memory.address());
   }
 
-  void reset() override;
   void read(size_t array, void* to) override;
   uint64_t different(size_t array) override;
 
  private:
-  struct one {
-    size_t bytes;
-    cuda_buffer memory;
-    cuda_buffer first, expected;  ///< empty where there is nothing to keep
-    uint64_t pattern;
-    bool anew;
+  struct buffers {
+    cuda_buffer memory, first, expected;  ///< the last two empty where there is nothing to keep
+    bool is_first = false;                ///< the memory was made as it is found at first
   };
-  void fill(const one& array) const;
+  void fill(size_t array) override;
+  void finish() override;
 
   const cuda_target& where_;
-  std::vector<one> all_;
+  std::vector<buffers> all_;
   const cuda_buffer different_;
 };
 

@@ -162,9 +162,9 @@ double cuda_program::compute(uint32_t steps) {
   arrange(steps);
   if (by_host_clock()) {
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    const host_timer watch;
+    const host_timer clock;
     carry_out(steps);
-    return watch.nanoseconds();
+    return clock.nanoseconds();
   }
   timer_.start(where_.stream());
   carry_out(steps);
@@ -173,25 +173,17 @@ double cuda_program::compute(uint32_t steps) {
 
 std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_kernels& kernels, bool floor) {
   std::vector<step_method> all;
-  if (floor)
-    all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor, true, false});
-  all.push_back({method_names::host_wait,
-                 "kernel launch and host wait for each step",
-                 {"F1"},
-                 method_kind::host_wait,
-                 true,
-                 false});
-  all.push_back({method_names::relaunch, "stream relaunch", {"F1"}, method_kind::launch, true, false});
+  if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor});
+  all.push_back({method_names::host_wait, "kernel launch and host wait for each step", {"F1"}, method_kind::host_wait});
+  all.push_back({method_names::relaunch, "stream relaunch", {"F1"}, method_kind::launch});
   all.push_back({method_names::cooperative, "cooperative relaunch", {}, method_kind::launch, true, true});
-  all.push_back({method_names::graph, "CUDA graph of kernels", {}, method_kind::graph, true, false});
+  all.push_back({method_names::graph, "CUDA graph of kernels", {}, method_kind::graph});
   // Where the code for this device is older, its kernels do not wait for the step before.
   if (code_for(device) >= 90) {
     all.push_back({method_names::dependent_graph,
                    "CUDA graph of kernels with programmatic dependent launch",
                    {},
-                   method_kind::graph,
-                   true,
-                   false});
+                   method_kind::graph});
   }
   for (step_method& method : cuda_barrier_methods()) {
     if (kernels.with_barrier.find(barrier_of(method)) != nullptr) all.push_back(std::move(method));

@@ -84,14 +84,6 @@ class alone_program : public steps_program {
 
 }  // namespace
 
-host_arrays::host_arrays(std::vector<array_content> content) : content_(std::move(content)), memory_(content_.size()) {
-  for (size_t i = 0; i < content_.size(); ++i) {
-    memory_[i].resize(content_[i].bytes / sizeof(line) + 1);
-    fill(i);
-    if (!content_[i].anew) content_[i].first.reset();
-  }
-}
-
 void host_arrays::fill(size_t array) {
   const array_content& what = content_[array];
   if (what.first != nullptr) {
@@ -102,18 +94,8 @@ void host_arrays::fill(size_t array) {
   std::fill(words, words + (what.bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t), what.pattern);
 }
 
-void host_arrays::reset() {
-  for (size_t i = 0; i < content_.size(); ++i) {
-    if (content_[i].anew) fill(i);
-  }
-}
-
 void host_arrays::read(size_t array, void* to) {
   if (content_[array].bytes != 0) std::memcpy(to, address<void>(array), content_[array].bytes);
-}
-
-uint64_t host_arrays::different(size_t array) {
-  return different_words(content_[array], address<uint32_t>(array));
 }
 
 double host_program::compute(uint32_t steps) {
@@ -126,14 +108,8 @@ double host_program::compute(uint32_t steps) {
 
 std::vector<step_method> methods_on_host(bool floor) {
   std::vector<step_method> all;
-  if (floor)
-    all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor, true, false});
-  all.push_back({method_names::host_wait,
-                 "threads started and joined for each step",
-                 {"F1"},
-                 method_kind::host_wait,
-                 true,
-                 false});
+  if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor});
+  all.push_back({method_names::host_wait, "threads started and joined for each step", {"F1"}, method_kind::host_wait});
   for (step_method& method : barrier_methods<grid::portable_algorithms>("barrier")) all.push_back(std::move(method));
   return all;
 }

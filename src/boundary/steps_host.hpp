@@ -37,24 +37,24 @@ struct host_text {
 /// Arrays for host threads, each on lines of its own: what is added to must not share its line with what is read.
 class host_arrays : public arrays {
  public:
-  explicit host_arrays(std::vector<array_content> content);
+  explicit host_arrays(std::vector<array_content> content) : arrays(std::move(content)), memory_(content_.size()) {
+    for (size_t i = 0; i < memory_.size(); ++i) memory_[i].resize(content_[i].bytes / sizeof(line) + 1);
+    fill_all();
+  }
 
   template <class T>
   T* address(size_t array) {
     return static_cast<T*>(static_cast<void*>(memory_[array].data()));
   }
 
-  void reset() override;
   void read(size_t array, void* to) override;
-  uint64_t different(size_t array) override;
 
  private:
   struct alignas(128) line {
     unsigned char bytes[128] = {};
   };
-  void fill(size_t array);
+  void fill(size_t array) override;
 
-  std::vector<array_content> content_;
   std::vector<std::vector<line>> memory_;
 };
 

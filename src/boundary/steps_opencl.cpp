@@ -149,27 +149,31 @@ class persistent_program : public steps_program {
 }  // namespace
 
 opencl_arrays::opencl_arrays(const opencl_target& where, std::vector<array_content> content)
-    : where_(where), content_(std::move(content)) {
+    : arrays(std::move(content)), where_(where) {
   opencl::checked([&] {
-    for (array_content& each : content_) {
+    for (const array_content& each : content_) {
       buffers_.emplace_back(where.context, CL_MEM_READ_WRITE, std::max<size_t>(1, each.bytes));  // none may be empty
-      fill(buffers_.size() - 1);
-      if (!each.anew) each.first.reset();
     }
-    where.queue.finish();
+  });
+  fill_all();
+}
+
+void opencl_arrays::fill(size_t array) {
+  const array_content& what = content_[array];
+  if (what.bytes == 0) return;
+  opencl::checked([&] {
+    if (what.first != nullptr) {
+      where_.queue.enqueueWriteBuffer(buffers_[array], CL_TRUE, 0, what.bytes, what.first.get());
+    } else if (what.bytes % sizeof(cl_ulong) == 0) {
+      where_.queue.enqueueFillBuffer(buffers_[array], cl_ulong{what.pattern}, 0, what.bytes);
+    } else {
+      where_.queue.enqueueFillBuffer(buffers_[array], static_cast<cl_uint>(what.pattern), 0, what.bytes);
+    }
   });
 }
 
-void opencl_arrays::fill(size_t array) const {
-  const array_content& what = content_[array];
-  if (what.bytes == 0) return;
-  if (what.first != nullptr) {
-    where_.queue.enqueueWriteBuffer(buffers_[array], CL_TRUE, 0, what.bytes, what.first.get());
-  } else if (what.bytes % sizeof(cl_ulong) == 0) {
-    where_.queue.enqueueFillBuffer(buffers_[array], cl_ulong{what.pattern}, 0, what.bytes);
-  } else {
-    where_.queue.enqueueFillBuffer(buffers_[array], static_cast<cl_uint>(what.pattern), 0, what.bytes);
-  }
+void opencl_arrays::finish() {
+  opencl::checked([&] { where_.queue.finish(); });
 }
 
 cl_uint opencl_arrays::set_arguments(cl::Kernel& kernel, cl_uint next) const {
@@ -187,24 +191,9 @@ uint64_t opencl_arrays::allocated() const {
   });
 }
 
-void opencl_arrays::reset() {
-  opencl::checked([&] {
-    for (size_t i = 0; i < content_.size(); ++i) {
-      if (content_[i].anew) fill(i);
-    }
-    where_.queue.finish();
-  });
-}
-
 void opencl_arrays::read(size_t array, void* to) {
   if (content_[array].bytes == 0) return;
   opencl::checked([&] { where_.queue.enqueueReadBuffer(buffers_[array], CL_TRUE, 0, content_[array].bytes, to); });
-}
-
-uint64_t opencl_arrays::different(size_t array) {
-  std::vector<uint32_t> found(content_[array].bytes / sizeof(uint32_t));
-  read(array, found.data());
-  return different_words(content_[array], found.data());
 }
 
 double opencl_program::compute(uint32_t count) {
@@ -222,13 +211,11 @@ double opencl_program::compute(uint32_t count) {
 
 std::vector<step_method> methods_on_opencl(const opencl_kernels& kernels, bool floor) {
   std::vector<step_method> all;
-  if (floor)
-    all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor, true, false});
+  if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor});
   all.push_back({method_names::host_wait, "NDRange and clFinish for each step",
-                 floor ? std::vector<std::string>{"S1", "F1"} : std::vector<std::string>{"F1"}, method_kind::host_wait,
-                 true, false});
-  all.push_back(
-      {method_names::relaunch, "NDRange for each step, queued in order", {"F1"}, method_kind::launch, true, false});
+                 floor ? std::vector<std::string>{"S1", "F1"} : std::vector<std::string>{"F1"},
+                 method_kind::host_wait});
+  all.push_back({method_names::relaunch, "NDRange for each step, queued in order", {"F1"}, method_kind::launch});
   for (const opencl::barrier_method& each : kernels.barriers()) {
     all.push_back({each.name(), each.name() + " barrier", paper_items_of(each.name()), method_kind::barrier,
                    orders_data(each.order), true});

@@ -57,15 +57,13 @@ class opencl_arrays : public arrays {
   /// Bytes of the buffers, as OpenCL says.
   uint64_t allocated() const;
 
-  void reset() override;
   void read(size_t array, void* to) override;
-  uint64_t different(size_t array) override;
 
  private:
-  void fill(size_t array) const;
+  void fill(size_t array) override;
+  void finish() override;
 
   const opencl_target& where_;
-  std::vector<array_content> content_;
   std::vector<cl::Buffer> buffers_;
 };
 

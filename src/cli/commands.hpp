@@ -32,8 +32,9 @@ struct run_options {
 /// gpusync run: measures, checks, and writes what was found.
 exit_code run_run(const console_options& console, const run_options& options);
 
-/// gpusync report: a web page from result documents.
-exit_code run_report(const console_options& console, const std::vector<std::string>& inputs, const std::string& output);
+/// gpusync report: a web page from result documents. `refit`: with their fits made anew.
+exit_code run_report(const console_options& console, const std::vector<std::string>& inputs, const std::string& output,
+                     bool refit);
 
 struct tune_options {
   std::vector<std::string> devices;   ///< empty: the first that there is

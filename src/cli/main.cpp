@@ -1,13 +1,17 @@
 // The command line: parses, calls a command, and turns failures into one sentence and an exit code.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/version.hpp>
 #include "cli/commands.hpp"
+#include "nearest.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -17,13 +21,13 @@ int code(exit_code value) {
   return static_cast<int>(value);
 }
 
-/// The text on one line, ending in a full stop.
+/// The text on one line, ending in a full stop if it does not ask.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
   while (!text.empty() && text.back() == ' ') text.pop_back();
-  if (!text.empty() && text.back() != '.') text += '.';
+  if (!text.empty() && text.back() != '.' && text.back() != '?') text += '.';
   return text;
 }
 
@@ -46,6 +50,31 @@ struct common_options {
 /// Takes one value each time it is given, and may be given again.
 void once_each(CLI::Option* option) {
   option->allow_extra_args(false);
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands({})) names.push_back(each->get_name());
+  return names;
+}
+
+/// What stands for a command and is none: the first argument that is no option.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (!word.empty() && word.front() == '-') continue;
+    const std::vector<std::string> known = commands_of(app);
+    return std::find(known.begin(), known.end(), word) == known.end() ? word : "";
+  }
+  return "";
+}
+
+/// A descriptor that is closed would be given to the next file that is opened, and what goes to a standard stream into
+/// that file. So reading finds nothing, remarks go nowhere, and what is to be printed fails in words.
+void open_closed_streams() {
+  for (const auto& [descriptor, stand_in] : {std::pair{0, "/dev/null"}, {1, "/dev/full"}, {2, "/dev/null"}}) {
+    if (fcntl(descriptor, F_GETFD) == -1) (void)!open(stand_in, O_RDWR);  // takes the lowest that is free
+  }
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -93,7 +122,9 @@ int parse_and_run(int argc, char** argv) {
   auto* report = app.add_subcommand("report", "One self-contained web page from result documents");
   report->add_option("results", inputs, "Result documents")->required();
   report->add_option("-o,--output", output, "The page to write (- is stdout)")->required();
-  report->callback([&] { result = run_report(common.console(), inputs, output); });
+  bool refit = false;
+  report->add_flag("--refit", refit, "Fit today's models to the rows, in place of the fits in the documents");
+  report->callback([&] { result = run_report(common.console(), inputs, output, refit); });
 
   tune_options tuning;
   auto* tune = app.add_subcommand("tune", "Measure the design space of grid barriers, write the default table");
@@ -114,6 +145,12 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::Success& wanted) {  // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& wrong) {
+    const std::string word = unknown_command(app, argc, argv);
+    if (!word.empty()) {
+      const std::vector<std::string> commands = commands_of(app);
+      return fail(exit_code::usage, fmt::format("There is no command '{}': there is {}.{}", word,
+                                                fmt::join(commands, ", "), did_you_mean(word, commands)));
+    }
     return fail(exit_code::usage, one_line(wrong.what()) + " `gpusync --help` says what is allowed.");
   }
   return code(result);
@@ -125,6 +162,7 @@ int parse_and_run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace gpusync;
   using namespace gpusync::tool;
+  open_closed_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is an error of writing, not the end of the program
   try {
     const int result = parse_and_run(argc, argv);

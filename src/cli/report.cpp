@@ -7,18 +7,22 @@
 #include "results/context.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
+#include "usage_error.hpp"
 
 namespace gpusync::tool {
 
-exit_code run_report(const console_options& console, const std::vector<std::string>& inputs,
-                     const std::string& output) {
+exit_code run_report(const console_options& console, const std::vector<std::string>& inputs, const std::string& output,
+                     bool refit) {
+  output_file page(output);
+  for (const std::string& path : inputs) {
+    if (!page.goes_to(path)) continue;
+    throw usage_error(fmt::format("The page would take the place of the document '{}': give -o another name.", path));
+  }
   std::vector<document> documents;
   for (const std::string& path : inputs) {
     document& read = documents.emplace_back(read_document(path));
-    // What models say of old rows is what they say today; of a sweep that was cut short they say nothing.
-    if (!is_incomplete(read)) read = refitted(read);
+    if (refit && !is_incomplete(read)) read = refitted(read);  // of a sweep that was cut short models say nothing
   }
-  output_file page(output);
   page.write(render_report(documents));
   page.commit();
   if (!page.is_stdout()) say(console, fmt::format("Wrote {}.", page.path()));

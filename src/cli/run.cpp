@@ -34,7 +34,7 @@ std::vector<output> open_outputs(const run_options& options) {
   const auto open = [&outputs](const std::optional<std::string>& path, std::string (*render)(const document&)) {
     if (!path) return;
     for (const output& other : outputs) {
-      if (other.file.path() != *path) continue;
+      if (!other.file.goes_to(*path)) continue;
       throw usage_error(*path == "-" ? "Only one of --json, --csv and --md can go to standard output (-)."
                                      : fmt::format("Two outputs cannot go to the same file '{}'.", *path));
     }

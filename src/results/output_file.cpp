@@ -115,6 +115,15 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
   (void)::fchmod(descriptor_, existing.st_mode & 0777);
 }
 
+bool output_file::goes_to(const std::string& path) const {
+  if (is_stdout()) return path == "-" || path == "/dev/stdout";
+  std::error_code error;
+  if (fs::equivalent(target_, path, error)) return true;
+  // Neither need exist yet.
+  const fs::path ours = fs::weakly_canonical(target_, error), theirs = fs::weakly_canonical(path, error);
+  return !error && ours == theirs;
+}
+
 output_file::output_file(output_file&& other) noexcept
     : path_(std::move(other.path_)),
       target_(std::move(other.target_)),

@@ -42,6 +42,9 @@ class output_file {
   /// the path and the reason, after removing the temporary file. To be called once.
   void commit();
 
+  /// Whether it is the file that this path leads to, however either is spelled.
+  bool goes_to(const std::string& path) const;
+
   /// The path as the user gave it.
   const std::string& path() const { return path_; }
   /// What was written so far, also after a failed commit().

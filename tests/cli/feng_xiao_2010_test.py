@@ -113,7 +113,7 @@ class FengXiao2010(ToolTest):
                 json.dump(document, file)
             pages = []
             for source, page in ((recorded, paths[1]), (paths[0], paths[2])):
-                self.assertEqual(run("report", source, "-o", page).code, 0)
+                self.assertEqual(run("report", source, "--refit", "-o", page).code, 0)
                 with open(page, encoding="utf-8") as file:
                     pages.append(file.read())
             self.assertEqual(*pages)

@@ -2,10 +2,11 @@
 
 import json
 import os
+import subprocess
 import tempfile
 import unittest
 
-from tool import ToolTest, run
+from tool import TOOL, ToolTest, run
 
 QUICK_HOST = ["run", "barrier-cost", "-d", "host", "--quick"]
 
@@ -67,6 +68,53 @@ class Usage(ToolTest):
                           ["run", "barrier-cost", "-a"], ["--quiet", "--verbose", "list"]]:
             with self.subTest(arguments):
                 self.assert_one_sentence(run(*arguments), 2)
+
+    def test_words_that_nearly_name_something_are_answered_with_it(self):
+        for arguments, meant in [(["raport"], "Did you mean report?"), (["--quiet", "devcies"], "Did you mean devices?"),
+                                 (["run", "stensil"], "Did you mean stencil?")]:
+            self.assert_one_sentence(run(*arguments), 2, arguments[-1], meant)
+        for arguments in (["frobnicate"], ["run", "frobnicate"]):
+            outcome = run(*arguments)
+            self.assert_one_sentence(outcome, 2, "frobnicate")
+            self.assertNotIn("Did you mean", outcome.err)
+
+    def test_no_input_is_overwritten_however_it_is_spelled(self):
+        document = json.dumps({"schema": "gpusync-results/2", "context": {"complete": True}, "rows": []})
+        path = self.path("a.json")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(document)
+        os.symlink(path, self.path("symbolic.json"))
+        os.link(path, self.path("hard.json"))
+        folder, name = os.path.split(path)
+        for output in (path, self.path("symbolic.json"), self.path("hard.json"), f"{folder}/./{name}",
+                       f"{folder}/../{os.path.basename(folder)}/{name}"):
+            with self.subTest(output):
+                self.assert_one_sentence(run("report", path, "-o", output), 2, "a.json", "-o")
+                self.assert_one_sentence(run("report", output, "-o", path), 2, "-o")
+        with open(path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), document)
+        self.assertEqual(sorted(os.listdir(folder)), ["a.json", "hard.json", "symbolic.json"])
+
+    def test_two_outputs_do_not_go_to_one_file_however_it_is_spelled(self):
+        folder = os.path.dirname(self.path("x"))
+        outcome = run("run", "barrier-cost", "-d", "host", "--json", self.path("x"), "--csv", f"{folder}/./x")
+        self.assert_one_sentence(outcome, 2, "same file")
+        self.assertEqual(os.listdir(folder), [])
+
+    def test_closed_streams_are_survived_and_files_do_not_take_their_place(self):
+        for closed, code in (("<&-", 0), ("2>&-", 0), (">&-", 1), ("<&- >&- 2>&-", 1)):
+            with self.subTest(closed):
+                shell = subprocess.run(["bash", "-c", f'"$0" devices {closed}', TOOL], stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL, check=False)
+                self.assertEqual(shell.returncode, code)
+        page = self.path("page.html")
+        document = self.path("a.json")
+        with open(document, "w", encoding="utf-8") as file:
+            file.write(json.dumps({"schema": "gpusync-results/2", "context": {"complete": True}, "rows": []}))
+        subprocess.run(["bash", "-c", f'"$0" report {document} -o {page} >&- 2>&-', TOOL], check=True)
+        with open(page, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(text.lower().startswith("<!doctype html>") and text.rstrip().endswith("</html>"))
 
     def test_result_files_that_are_none(self):
         good = {"schema": "gpusync-results/2", "context": {"complete": True}, "rows": []}

@@ -116,7 +116,7 @@ cache graded(uint32_t lines, float step = 10) {
   return made;
 }
 
-TEST(LineSurvey, FindsTwoSidesUnderNoiseAndOffsetsOfProcessorsAndLines) {
+TEST(LineSurvey, FindsTwoPartitionsUnderNoiseAndOffsetsOfProcessorsAndLines) {
   expect_found({repeated("01", 132), repeated("01", 256)}, "in turn");
   expect_found({repeated("10", 132), repeated("01", 256)}, "partition 0 is that of the first sm");
   expect_found({repeated("0011111100000011", 132), repeated("0110100110010110", 256)}, "shuffled, as on an H200");

@@ -309,8 +309,8 @@ TEST(HostPhasedState, GivesEachVirtualBlockAPlaceOfItsOwn) {
 
 /// Its counter is never put back.
 struct claiming_without_reset : phased::claiming {
-  template <class Grid, class Meet, class Body>
-  static bool for_each(const phased::resident_block<Grid>& at, Meet&&, Body&& body) {
+  template <class Grid, class Sync, class Body>
+  static bool for_each(const phased::resident_block<Grid>& at, Sync&&, Body&& body) {
     for (uint32_t block = at.grid.block(); block < at.virtual_blocks;) {
       body(block);
       block = at.told_by_first(at.grid.blocks() +
@@ -322,8 +322,8 @@ struct claiming_without_reset : phased::claiming {
 
 /// Looks first and takes then: two blocks may run the same virtual one.
 struct claiming_without_atomics : phased::claiming {
-  template <class Grid, class Meet, class Body>
-  static bool for_each(const phased::resident_block<Grid>& at, Meet&&, Body&& body) {
+  template <class Grid, class Sync, class Body>
+  static bool for_each(const phased::resident_block<Grid>& at, Sync&&, Body&& body) {
     using memory = typename Grid::memory;
     for (uint32_t block = at.grid.block(); block < at.virtual_blocks;) {
       body(block);

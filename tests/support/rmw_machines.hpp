@@ -180,14 +180,14 @@ class lane_team {
   /// The words of all lanes. All of them call together.
   std::array<uint64_t, Lanes> gather(uint32_t lane, uint64_t word) {
     words_[lane] = word;
-    meet();
+    sync_lanes();
     const std::array<uint64_t, Lanes> all = words_;
-    meet();
+    sync_lanes();
     return all;
   }
 
  private:
-  void meet() {
+  void sync_lanes() {
     const uint32_t phase = phase_.load(std::memory_order_relaxed);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) == Lanes - 1) {
       arrived_.store(0, std::memory_order_relaxed);
@@ -213,7 +213,7 @@ struct lanes_machine : rmw::host_machine {
   uint32_t own = 0;
 
   uint32_t lane() const { return own; }
-  void meet() const { (void)team->gather(own, 0); }
+  void sync_lanes() const { (void)team->gather(own, 0); }
   bool any(bool value) const { return ballot(value) != 0; }
   bool all(bool value) const { return ballot(value) == (uint64_t{1} << Lanes) - 1; }
   uint32_t ballot(bool value) const {

@@ -44,7 +44,7 @@ namespace gpusync {
 //   raise_timeout_flag(flag)                    a thread that gives up
 //   sync_block_any(value, flag)                 sync_block(); whether a thread has raised the flag, as one does for
 //                                               which `value` is true
-//   sm_id()                                     the processor that runs the block
+//   sm_id()                                     the multiprocessor that runs the block
 //   opaque(pointer), opaque(value)              the argument, about which the compiler then knows nothing
 //   pick(values, index)                         values[index], for arrays among a kernel's parameters
 //   delay(cycles)                               lets that many cycles pass; may do nothing

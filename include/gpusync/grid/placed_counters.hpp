@@ -224,7 +224,7 @@ struct placed_counters : algorithm_defaults {
   template <class Grid>
   GPUSYNC_HD static state tasks_of(Grid grid, packed_plan plan) {
     state own{};
-    // Pinned, or the compiler would find them anew in each phase.
+    // Opaque, or the compiler would find them anew in each phase.
     own.drains = grid.opaque(plan.second_warp());
     own.poll_backoff = grid.opaque(plan.poll_backoff());
     if (lane_of(grid, plan) >> (plan.partitions_log2() + plan.copies_log2()) == 0) own.part |= adds;

@@ -19,7 +19,7 @@
 //   gpusync_X_state                 what a work-item keeps of its place, made by gpusync_X_join(part)
 //   gpusync_X_next_goal(own)        the number of phases that will have ended with the next one
 //   gpusync_X_arrive(own, state, part, goal)          begins with gpusync_gather_group()
-//   gpusync_X_wait(own, part, goal, answer, limit)    ends with gpusync_meet()
+//   gpusync_X_wait(own, part, goal, answer, limit)    ends with gpusync_sync_status()
 //   gpusync_X_number                as registry.hpp has it
 // `own` are the algorithm's words of the storage.
 
@@ -34,7 +34,7 @@
 typedef struct {
   __global uint* words;
   __global uint* own;     // the algorithm's words
-  __global uint* answer;  // the work-group's, see gpusync_meet()
+  __global uint* answer;  // the work-group's, see gpusync_sync_status()
   gpusync_part part;
   uint phase;  // since the start of the launch
   uint goal;   // phases that will have ended with the one to come

@@ -53,5 +53,5 @@ static int gpusync_centralized_wait(__global uint* own, const gpusync_part part,
     gpusync_see(counter);
     if (part.rank == 0 && status == GPUSYNC_COMPLETED) gpusync_store(own, goal);
   }
-  return gpusync_meet(answer, status, limit);
+  return gpusync_sync_status(answer, status, limit);
 }

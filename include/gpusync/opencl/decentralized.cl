@@ -51,7 +51,7 @@ static int gpusync_decentralized_wait(__global uint* own, const gpusync_part par
       gpusync_see(flags + i);
     }
   }
-  status = gpusync_meet(answer, status, limit);  // in all work-groups: see gpusync_meet()
+  status = gpusync_sync_status(answer, status, limit);  // in all work-groups: see gpusync_sync_status()
   if (part.rank == 0 && status == GPUSYNC_COMPLETED) {
     gpusync_hand_on();
     for (uint i = gpusync_item(); i < part.count; i += gpusync_items()) gpusync_publish_store(flags + i, 0u);
@@ -61,5 +61,5 @@ static int gpusync_decentralized_wait(__global uint* own, const gpusync_part par
     status = gpusync_wait_equal(flags + part.rank, 0u, limit);
     gpusync_see(flags + part.rank);
   }
-  return gpusync_meet(answer, status, limit);
+  return gpusync_sync_status(answer, status, limit);
 }

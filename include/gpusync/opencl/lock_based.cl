@@ -43,5 +43,5 @@ static int gpusync_lock_based_wait(__global uint* own, const gpusync_part part, 
     status = gpusync_wait_until(own, goal << 16, limit);
     gpusync_see(own);
   }
-  return gpusync_meet(answer, status, limit);
+  return gpusync_sync_status(answer, status, limit);
 }

@@ -55,7 +55,7 @@ static int gpusync_lock_free_wait(__global uint* own, const gpusync_part part, u
       gpusync_see(flag);
     }
   }
-  status = gpusync_meet(answer, status, limit);  // in all work-groups: see gpusync_meet()
+  status = gpusync_sync_status(answer, status, limit);  // in all work-groups: see gpusync_sync_status()
   if (part.rank == 0 && status == GPUSYNC_COMPLETED) {
     gpusync_hand_on();
     for (uint i = gpusync_item(); i < part.count; i += gpusync_items()) {
@@ -68,5 +68,5 @@ static int gpusync_lock_free_wait(__global uint* own, const gpusync_part part, u
     status = gpusync_wait_equal(flag, goal, limit);
     gpusync_see(flag);
   }
-  return gpusync_meet(answer, status, limit);
+  return gpusync_sync_status(answer, status, limit);
 }

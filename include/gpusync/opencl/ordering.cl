@@ -64,7 +64,7 @@ static void gpusync_hand_on(void) {
 ///
 /// Where one work-group must meet in the middle of its wait, all do: PoCL 3.1 makes wrong code of a barrier that stands
 /// under a condition in a loop, although OpenCL allows it if all work-items of a work-group agree on the condition.
-static int gpusync_meet(__global uint* answer, int status, ulong limit) {
+static int gpusync_sync_status(__global uint* answer, int status, ulong limit) {
   if (status == GPUSYNC_TIMED_OUT) gpusync_store(answer, 1u);
   gpusync_sync_group();
   if (limit == GPUSYNC_NO_LIMIT) return GPUSYNC_COMPLETED;

@@ -76,7 +76,7 @@ static uint gpusync_virtual_groups(const gpusync_phased* grid) {
   return grid->groups;
 }
 
-/// What work-item 0 gives, in all of the work-group. Unconditional wherever it is called: see gpusync_meet().
+/// What work-item 0 gives, in all of the work-group. Unconditional wherever it is called: see gpusync_sync_status().
 static uint gpusync_told_by_first(gpusync_phased* grid, uint value) {
   __local uint* told = grid->shared->told + grid->turn++ % 2;
   if (gpusync_is_first_item()) *told = value;

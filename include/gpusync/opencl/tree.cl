@@ -60,5 +60,5 @@ static int gpusync_tree_wait(__global uint* own, const gpusync_part part, uint g
     status = gpusync_wait_until(own, goal << 16, limit);
     gpusync_see(own);
   }
-  return gpusync_meet(answer, status, limit);
+  return gpusync_sync_status(answer, status, limit);
 }

@@ -28,8 +28,8 @@ struct claiming {
 
   /// See striding.
   GPUSYNC_API_TEMPLATE
-  template <class Grid, class Meet, class Body>
-  GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Meet&&, Body&& body) {
+  template <class Grid, class Sync, class Body>
+  GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Sync&&, Body&& body) {
     const bool more = at.virtual_blocks > at.grid.blocks();
     uint32_t block = at.grid.block();
     body(block);

@@ -6,9 +6,10 @@
 namespace gpusync::phased {
 
 /// "Double Centralized Barrier" (figure 3-5 and appendix E of the thesis), with the parts that it leaves open. Resident
-/// block p runs virtual block p, then all resident blocks meet, go through the array of flags, claim those virtual
-/// blocks that nobody has claimed by setting their flags atomically, and run them; then they meet again. The thesis
-/// found no way to say what the work of another group is (its "TODO"); here it is what the body does with that number.
+/// block p runs virtual block p, then all resident blocks synchronize, go through the array of flags, claim those
+/// virtual blocks that nobody has claimed by setting their flags atomically, and run them; then they synchronize again.
+/// The thesis found no way to say what the work of another group is (its "TODO"); here it is what the body does with
+/// that number.
 ///
 /// The two barriers are what lets the flags be used again: a flag is set between the first and the second of a phase
 /// only, so each block clears its share of the flags between the second and the first of the next.
@@ -25,8 +26,8 @@ struct flag_claiming {
 
   /// See striding.
   GPUSYNC_API_TEMPLATE
-  template <class Grid, class Meet, class Body>
-  GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Meet&& meet, Body&& body) {
+  template <class Grid, class Sync, class Body>
+  GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Sync&& sync, Body&& body) {
     using memory = typename Grid::memory;
     const uint32_t own = at.grid.block(), resident = at.grid.blocks();
     const uint32_t stride = resident * at.grid.threads();
@@ -39,7 +40,7 @@ struct flag_claiming {
     GPUSYNC_UNROLL(1)
     while (true) {
       body(block);
-      if (block == own && !meet()) return false;
+      if (block == own && !sync()) return false;
       block = at.told_by_first(at.grid.thread() == 0 ? claim(at, looked) : no_block);
       if (block == no_block) return true;
     }

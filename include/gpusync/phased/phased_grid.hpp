@@ -10,7 +10,7 @@ namespace gpusync {
 
 /// A grid of any number of virtual blocks and any number of phases, with a barrier of all between the phases: what a
 /// plain grid barrier cannot do if not all blocks run at once. Those that do, the resident blocks, run the virtual ones
-/// and meet at the end of each phase.
+/// and synchronize at the end of each phase.
 ///
 /// The first parameter of a kernel that launch_phased() starts, by value; whatever the kernel calls takes it by
 /// reference, for it cannot be copied. All threads of a block call each
@@ -117,15 +117,15 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
   GPUSYNC_API bool met(timeout span) { return barrier_.sync_for(span) == wait_status::completed; }
 
   GPUSYNC_API_TEMPLATE
-  template <class Meet, class Body>
-  GPUSYNC_HD bool share(const Meet& meet, Body& body) {
+  template <class Sync, class Body>
+  GPUSYNC_HD bool share(const Sync& sync, Body& body) {
     const phased::resident_block<Grid> at{Grid::current(), words_, told_, virtual_blocks_, turn_};
-    return Schedule::for_each(at, meet, body);
+    return Schedule::for_each(at, sync, body);
   }
 
   GPUSYNC_API_TEMPLATE
-  template <bool Bounded, class Meet, class Body>
-  GPUSYNC_HD bool run_phases(uint32_t phases, const Meet& meet, Body& body) {
+  template <bool Bounded, class Sync, class Body>
+  GPUSYNC_HD bool run_phases(uint32_t phases, const Sync& sync, Body& body) {
     if (phase_ == 0) {
       // Before the loop. Which kind of waits will follow says what becomes of a phase that was lost before.
       if constexpr (Bounded) {
@@ -138,7 +138,7 @@ class basic_phased_grid : public detail::passed_by_reference<basic_phased_grid<S
     for (; phases != 0; --phases) {
       const uint32_t phase = phase_;
       const auto of_this_phase = [&body, phase](uint32_t block) { body(block, phase); };
-      if (!share(meet, of_this_phase) || !meet()) return false;
+      if (!share(sync, of_this_phase) || !sync()) return false;
       ++phase_;
     }
     return true;

@@ -19,11 +19,11 @@ struct striding {
   /// 32-bit words of shared state; all zero is a valid start.
   GPUSYNC_HD static constexpr size_t words(uint32_t) { return 0; }
 
-  /// Calls `body(virtual block)` for the block's share. `meet()`: a grid barrier, false if its wait timed out; then
+  /// Calls `body(virtual block)` for the block's share. `sync()`: a grid barrier, false if its wait timed out; then
   /// this returns false too. All threads of the block call together.
   GPUSYNC_API_TEMPLATE
-  template <class Grid, class Meet, class Body>
-  GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Meet&&, Body&& body) {
+  template <class Grid, class Sync, class Body>
+  GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Sync&&, Body&& body) {
     const uint32_t resident = at.grid.blocks();
     uint32_t block = at.grid.block();
     GPUSYNC_UNROLL(1)

@@ -127,7 +127,7 @@ class cuda_warp : public detail::cuda_participant<Where> {
     return Where == space::global ? detail::in_registers(words, all_lanes) : words;
   }
   __device__ __forceinline__ uint32_t lane() const { return lane_; }
-  __device__ __forceinline__ void meet() const { __syncwarp(); }
+  __device__ __forceinline__ void sync_lanes() const { __syncwarp(); }
   __device__ __forceinline__ bool any(bool value) const { return __any_sync(all_lanes, value) != 0; }
   __device__ __forceinline__ bool all(bool value) const { return __all_sync(all_lanes, value) != 0; }
   __device__ __forceinline__ uint32_t ballot(bool value) const { return __ballot_sync(all_lanes, value); }

@@ -31,7 +31,7 @@ using wide = wide_word;
 //   load_cell<Order>(address)         a word that assign() writes; these have 32 or 64 bits
 //   imitates_masked_store, where      whether assign() is one by other means than the hardware's; its memory
 //   fence()                           a sequentially consistent fence
-//   meet()                            orders the lanes' accesses before it with those behind it, for
+//   sync_lanes()                      orders the lanes' accesses before it with those behind it, for
 //                                     publication::ordered
 //   any(b), all(b), ballot(b)         votes of the lanes; the ballot's bit l is lane l's
 //   merge(bits), most(word)           union and maximum over the lanes
@@ -54,7 +54,7 @@ struct single_lane {
   static constexpr uint32_t lanes = 1;
 
   GPUSYNC_HD uint32_t lane() const { return 0; }
-  GPUSYNC_HD void meet() const {}
+  GPUSYNC_HD void sync_lanes() const {}
   GPUSYNC_HD bool any(bool value) const { return value; }
   GPUSYNC_HD bool all(bool value) const { return value; }
   GPUSYNC_HD uint32_t ballot(bool value) const { return value ? 1 : 0; }

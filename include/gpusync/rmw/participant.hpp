@@ -54,9 +54,9 @@ class rmw_participant : public detail::passed_by_reference<rmw_participant<State
   ///   whatever the other participants do, crash or have done. If this participant stops in the middle for ever, the
   ///   operation takes place once or never.
   GPUSYNC_API State apply(const Operation& operation) {
-    if (ordered) machine_.meet();
+    if (ordered) machine_.sync_lanes();
     const State answer = apply_alone(operation);
-    if (ordered) machine_.meet();
+    if (ordered) machine_.sync_lanes();
     return answer;
   }
 

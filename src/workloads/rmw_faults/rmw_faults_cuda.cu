@@ -66,7 +66,7 @@ class faulty_warp : public rmw::cuda_warp<Where> {
   __device__ T sum_before(T amount, T& total) const {
     return live(), base::template sum_before<Used>(amount, total);
   }
-  __device__ void meet() const { live(), base::meet(); }
+  __device__ void sync_lanes() const { live(), base::sync_lanes(); }
 
   template <memory_order Order, class Word>
   __device__ Word load(const Word* address) const {
