@@ -1,4 +1,5 @@
-// Everything, for CUDA sources (C++17, nvcc).
+// For CUDA sources (C++17, nvcc): the default barrier and launches, on GPUs and host threads. Not in here: other
+// algorithms (gpusync/grid/, NVIDIA's among them), wait-free objects and barriers that survive (gpusync/rmw/).
 #pragma once
 
 #include <gpusync/gpusync.hpp>

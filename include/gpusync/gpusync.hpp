@@ -1,4 +1,5 @@
-// Everything that works without a GPU: include this in host code.
+// For host code: barriers, launches and phased grids of host threads, and what errors there are. Not in here: other
+// algorithms (gpusync/grid/), wait-free objects (gpusync/rmw/), OpenCL (gpusync/opencl/).
 #pragma once
 
 #include <gpusync/core/error.hpp>

@@ -83,7 +83,13 @@ const device_description& find_device(const std::string& id) {
     throw usage_error(fmt::format("Unknown device '{}': a device is cuda:N, opencl:N or host, and this machine has {}.",
                                   id, present));
   }
-  throw no_such_device(fmt::format("There is no device {} on this machine; it has {}.", id, present));
+  const std::string kind = id.substr(0, id.find(':'));
+  const bool is_built = std::ranges::any_of(
+      backends(), [&](const device_backend& backend) { return std::string(to_string(backend.kind)) == kind; });
+  const std::string advice =
+      is_built ? ""
+               : fmt::format(" This build knows no {} devices: it was made where their toolkit was not found.", kind);
+  throw no_such_device(fmt::format("There is no device {} on this machine; it has {}.{}", id, present, advice));
 }
 
 device_state state_of(const device_description& device) {
