@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,14 +74,23 @@ class arrays {
     return different_words(content_[array], found.data());
   }
 
+  /// What an array of one word holds.
   uint32_t word(size_t array) {
+    if (content_[array].bytes != sizeof(uint32_t)) throw invalid_argument("This array is not one word.");
     uint32_t found = 0;
     read(array, &found);
     return found;
   }
 
  protected:
-  explicit arrays(std::vector<array_content> content) : content_(std::move(content)) {}
+  /// Throws invalid_argument if something is to be compared that is not made of words.
+  explicit arrays(std::vector<array_content> content) : content_(std::move(content)) {
+    for (const array_content& each : content_) {
+      if (each.expected == nullptr || each.bytes % sizeof(uint32_t) == 0) continue;
+      throw invalid_argument("Arrays are compared in 32-bit words, and this one has " + std::to_string(each.bytes) +
+                             " bytes.");
+    }
+  }
 
   /// To be called when there is memory for all: gives each what the first run finds.
   void fill_all() {

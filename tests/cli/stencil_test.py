@@ -21,7 +21,7 @@ class Stencil(ToolTest):
             self.assertIn(row["status"], ("ok", "skipped"), row)
             # A rod of 64 points, a plate of as many, a cube of 4 x 4 x 4, in whole relaxations.
             self.assertTrue(row["verified"], row)
-            self.assertIn("relaxations of 1000 steps", row["verification"])
+            self.assertRegex(row["verification"], "relaxations of (1000|64|16) steps")
 
     def test_on_host_threads(self):
         self.check("host", {"launch-wait", "lock-based-acquire-release", "placed-counters-acquire-release"}, (1, 2, 3))

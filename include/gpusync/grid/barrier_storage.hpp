@@ -71,8 +71,9 @@ class barrier_storage {
     return handle(dropping_blocks(state() + layout_.roster, capacity_));
   }
 
-  /// The blocks that a timed-out wait missed, with the phase; empty if none timed out. Synchronizes with nothing: call
-  /// it after the kernel, or at any time while it runs.
+  /// The blocks that a timed-out wait missed, with the phase; empty if none timed out, and if all had arrived but one
+  /// of them, whose wait() others need (wait_needed_by_others), had not called it: ask report() whether all is well.
+  /// Synchronizes with nothing: call it after the kernel, or at any time while it runs.
   std::vector<missing_block> missing() const { return missing_blocks(*control_->memory.get()); }
 
   /// What went wrong in a launch on this storage, in a sentence or two; empty if nothing did. Call it as missing(); it

@@ -94,7 +94,7 @@ const register_experiment registered({
     {shape_axis("132x256,264x256; with --quick 132x256; on OpenCL and the host a block on each processor"),
      {"dimensions", "1: a rod of elements^2 points; 2: a square plate of as many; 3: a cube of about as many", 1, 3,
       false, "1,2,3"},
-     {"elements", "points on a side of the plate", 3, 8192, false, "256,512,1024; with --quick 256"},
+     {"elements", "points on a side of the plate", 8, 8192, false, "256,512,1024; with --quick 256"},
      {"method", "ways to pass from step to step, by name", 0, 0, true,
       "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release, as far as the device "
       "has them; on the host launch-wait besides"}},

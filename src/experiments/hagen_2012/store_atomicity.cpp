@@ -96,7 +96,8 @@ std::vector<test_case> cases(const experiment_request& request, const store_atom
   return all;
 }
 
-row run_case(const experiment_request& request, store_atomicity_device& device, const test_case& what,
+/// `lost`: the device is stuck in a launch.
+row run_case(const experiment_request& request, store_atomicity_device& device, const test_case& what, bool& lost,
              const experiment_sink& sink, const std::function<void(double)>& progress) {
   progress(0);
   row entry = new_row(name, request, what.setup.method, method_kind::object);
@@ -110,9 +111,14 @@ row run_case(const experiment_request& request, store_atomicity_device& device, 
     entry.axes.emplace_back("word_bytes", static_cast<int64_t>(what.setup.word_bytes));
   }
   entry.axes.emplace_back("stress", static_cast<int64_t>(what.setup.stress ? 1 : 0));
+  if (lost) {
+    mark_skipped(entry, "The device is stuck in a launch before this one.");
+    return entry;
+  }
   litmus_count count;
+  decltype(device.prepare(what.setup)) program;
   try {
-    const auto program = device.prepare(what.setup);
+    program = device.prepare(what.setup);
     // A control has told what it is for as soon as it was torn a few hundred times.
     const uint64_t wanted = what.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
     for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
@@ -123,6 +129,11 @@ row run_case(const experiment_request& request, store_atomicity_device& device, 
       count.lasting += more.lasting;
       progress(std::min(1.0, static_cast<double>(count.trials) / static_cast<double>(wanted)));
     }
+  } catch (const stuck_launch&) {
+    mark_thrown(entry, std::current_exception());
+    (void)program.release();  // to free its memory would wait for the launch
+    lost = true;
+    return entry;
   } catch (const error&) {
     mark_thrown(entry, std::current_exception());
     return entry;
@@ -165,13 +176,15 @@ void check(const experiment_request& request) {
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  const auto device = open_side<store_atomicity_device>(request.device);
+  auto device = open_side<store_atomicity_device>(request.device);
+  bool lost = false;
   const auto label = [](const test_case& one) {
     return fmt::format("{}, {} memory", one.setup.method, memory_word(one.setup.where));
   };
   for_each_case(cases(request, *device), sink, label, [&](const test_case& one, const auto& progress) {
-    sink.add(run_case(request, *device, one, sink, progress), !one.control && is_offered(one));
+    sink.add(run_case(request, *device, one, lost, sink, progress), !one.control && is_offered(one));
   });
+  if (lost) (void)device.release();
 }
 
 const register_experiment registered({

@@ -1,5 +1,7 @@
 #include "workloads/stencil/stencil.hpp"
 
+#include <algorithm>
+
 namespace gpusync::tool {
 
 namespace {
@@ -51,6 +53,14 @@ std::vector<float> end_of(const stencil_size& size, uint32_t steps, std::vector<
 }
 
 }  // namespace
+
+uint32_t stencil_steps_of(const stencil_size& size) {
+  uint64_t shortest = size.width;
+  for (const uint32_t side : {size.height, size.depth}) {
+    if (side > 1) shortest = std::min<uint64_t>(shortest, side);
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(1000, shortest * shortest / 2 * 2));
+}
 
 stencil_body::stencil_body(const stencil_size& size, uint32_t steps) : size_(size), steps_(steps) {
   const std::vector<float> start = start_of(size);

@@ -13,15 +13,17 @@ namespace gpusync::tool {
 
 #include "workloads/stencil/stencil_text.h"
 
-/// Steps of one relaxation.
-inline constexpr uint32_t stencil_steps = 1000;
+/// Steps of one relaxation, even, so that it ends in the buffer in which it began: 1,000, but for small bodies no more
+/// than the square of the shortest side. What goes wrong in a step is smoothed away in some three times as many, and
+/// would not be found at the end.
+uint32_t stencil_steps_of(const stencil_size& size);
 
 /// A body, and what becomes of it.
 class stencil_body {
  public:
-  /// Computes on the host what devices must find bit for bit: some seconds for large bodies. `steps`: of a relaxation;
-  /// even, so that it ends in the buffer in which it began.
-  explicit stencil_body(const stencil_size& size, uint32_t steps = stencil_steps);
+  /// Computes on the host what devices must find bit for bit: some seconds for large bodies. `steps`: even.
+  stencil_body(const stencil_size& size, uint32_t steps);
+  explicit stencil_body(const stencil_size& size) : stencil_body(size, stencil_steps_of(size)) {}
 
   const stencil_size& size() const { return size_; }
   /// Two buffers that both hold the start. The rim (a rod's ends, a block's faces) keeps its own.
