@@ -185,7 +185,10 @@ TEST_P(OnDevice, FindsWhatAMissingBarrierSpoilsAlsoAfterARightRun) {
   const auto stencils = open_side<stencil_device>(GetParam());
   step_shape pair = shapes().back();
   if (is(device_kind::host)) pair = {2, 1};
-  for (const stencil_size& size : {stencil_size{2000, 1, 1}, stencil_size{64, 64, 1}, stencil_size{20, 20, 20}}) {
+  // On a GPU of the sizes that are measured: the blocks of small ones may keep step by chance.
+  const std::vector<stencil_size> small{{2000, 1, 1}, {64, 64, 1}, {20, 20, 20}};
+  const std::vector<stencil_size> usual{{65536, 1, 1}, {256, 256, 1}, {40, 40, 40}};
+  for (const stencil_size& size : is(device_kind::cuda) ? usual : small) {
     expect_wrong_without_barrier(*stencils->relaxing(stencil_body(size)), pair,
                                  "stencil of " + std::to_string(stencil_dimensions(size)) + " dimensions");
   }
