@@ -133,7 +133,7 @@ void expect_wrong_without_barrier(workload& workload, const step_shape& shape, c
   none.name = method_names::none;
   const auto before = workload.prepare(*good, shape);
   const auto without = workload.prepare(none, shape);
-  for (int run = 0; run < 10 && without->verify().wrong == 0; ++run) {
+  for (int run = 0; run < 1000 && without->verify().wrong == 0; ++run) {  // two blocks may keep step by chance
     (void)before->run();
     (void)without->run();
   }
