@@ -10,24 +10,11 @@
 #include <utility>
 
 #include "program.hpp"
+#include "support/run_time_test.hpp"
 
 namespace gpusync::verify {
 
-/// A test of GoogleTest's whose body is a function.
-class check : public ::testing::Test {
- public:
-  explicit check(std::function<void()> body) : body_(std::move(body)) {}
-  void TestBody() override { body_(); }
-
- private:
-  std::function<void()> body_;
-};
-
-inline void add_check(const char* suite, std::string name, std::function<void()> body) {
-  for (char& c : name) c = c == '-' ? '_' : c;
-  ::testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [body = std::move(body)]() -> check* { return new check(body); });
-}
+using test::add_check;
 
 /// Calls `visit(Algorithm{})` for each barrier that ships.
 template <class Visitor>

@@ -62,6 +62,10 @@ void mark_skipped(row& entry, const std::string& reason) {
   entry.reason = reason;
 }
 
+void mark_behind_stuck_launch(row& entry) {
+  mark_skipped(entry, "The device is stuck in a launch before this one.");
+}
+
 void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how) {
   entry.verified = wrong == 0;
   entry.verification = fmt::format("{} words: {}", checked, how);

@@ -32,6 +32,9 @@ void mark_not_prepared(row& entry, const std::exception_ptr& thrown);
 /// Marks a row as skipped for that reason.
 void mark_skipped(row& entry, const std::string& reason);
 
+/// Marks a row as skipped because a launch for a row before it has not ended.
+void mark_behind_stuck_launch(row& entry);
+
 /// Fills in what a check of words has found: verified or failed.
 void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how);
 

@@ -1,21 +1,15 @@
 """Experiment oversubscription as a user meets it: more work-groups than run at once, quickly, every row verified."""
 
-import json
 import unittest
 
-from tool import ToolTest, run
+from tool import ToolTest
 
 METHODS = {"relaunch", "phased-striding", "phased-claiming", "phased-flag-claiming"}
 
 
 class Oversubscription(ToolTest):
     def check(self, device, *arguments):
-        devices = json.loads(run("devices", "--json").out)["devices"]
-        if not any(each["id"] == device for each in devices):
-            self.skipTest(f"there is no device {device}")
-        outcome = run("run", "oversubscription", "-d", device, "--quick", *arguments, "--json", "-")
-        self.assertEqual(outcome.code, 0, outcome.err)
-        rows = json.loads(outcome.out)["rows"]
+        rows = self.rows_of_quick_run("oversubscription", device, *arguments)
         for row in rows:
             self.assertEqual(row["items"], ["S5"])
             # What is not measurable on a busy machine has been verified all the same.

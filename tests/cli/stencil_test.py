@@ -1,6 +1,5 @@
 """Experiment stencil as a user meets it: rods, plates and cubes, small ones, every row verified."""
 
-import json
 import unittest
 
 from tool import ToolTest, run
@@ -8,13 +7,8 @@ from tool import ToolTest, run
 
 class Stencil(ToolTest):
     def check(self, device, methods, all_dimensions):
-        devices = json.loads(run("devices", "--json").out)["devices"]
-        if not any(each["id"] == device for each in devices):
-            self.skipTest(f"there is no device {device}")
-        outcome = run("run", "stencil", "-d", device, "--quick", "-a", "elements=8",
-                      "-a", "dimensions=" + ",".join(map(str, all_dimensions)), "--json", "-")
-        self.assertEqual(outcome.code, 0, outcome.err)
-        rows = json.loads(outcome.out)["rows"]
+        rows = self.rows_of_quick_run("stencil", device, "-a", "elements=8",
+                                      "-a", "dimensions=" + ",".join(map(str, all_dimensions)))
         self.assertEqual({(row["axes"]["dimensions"], row["method"]) for row in rows},
                          {(dimensions, method) for dimensions in all_dimensions for method in methods})
         for row in rows:

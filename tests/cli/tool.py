@@ -1,5 +1,6 @@
 """Runs the tool under test: the program's path is the first argument of each test file."""
 
+import json
 import os
 import subprocess
 import sys
@@ -24,6 +25,15 @@ def run(*arguments, timeout=120, **options):
 
 
 class ToolTest(unittest.TestCase):
+    def rows_of_quick_run(self, experiment, device, *arguments):
+        """The rows of a quick run; skips the test if there is no such device."""
+        devices = json.loads(run("devices", "--json").out)["devices"]
+        if not any(each["id"] == device for each in devices):
+            self.skipTest(f"there is no device {device}")
+        outcome = run("run", experiment, "-d", device, "--quick", *arguments, "--json", "-")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        return json.loads(outcome.out)["rows"]
+
     def assert_one_sentence(self, outcome, code, *words):
         """The exit code, nothing on stdout, one line on stderr that has all the words; in under a second."""
         self.assertEqual(outcome.code, code, outcome.err)

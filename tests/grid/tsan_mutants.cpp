@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <string>
 #include <utility>
 
 #include "support/host_barriers.hpp"
+#include "support/run_time_test.hpp"
 
 namespace {
 
@@ -173,21 +173,6 @@ uint32_t wrong_words() {
   return wrong;
 }
 
-/// A test of GoogleTest's whose body is a function.
-class check : public ::testing::Test {
- public:
-  explicit check(std::function<void()> body) : body_(std::move(body)) {}
-  void TestBody() override { body_(); }
-
- private:
-  std::function<void()> body_;
-};
-
-void add_test(const char* suite, const std::string& name, const std::function<void()>& body) {
-  ::testing::RegisterTest(suite, name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-                          [body] { return new check(body); });
-}
-
 /// CTest looks for ThreadSanitizer's report; a mutant may still count right.
 template <class Algorithm, class... Mutants>
 void add_mutants(const std::string& family) {
@@ -195,7 +180,7 @@ void add_mutants(const std::string& family) {
   const auto add = [&](auto mutant) {
     using memory = decltype(mutant);
     if (!memory::changes(deeds)) return;
-    add_test("tsan_catches", family + "." + memory::name, [] { (void)wrong_words<Algorithm, memory>(); });
+    test::add_check("tsan_catches", family + "." + memory::name, [] { (void)wrong_words<Algorithm, memory>(); });
   };
   (add(Mutants{}), ...);
 }
@@ -204,7 +189,7 @@ template <class Algorithm>
 void add_tests() {
   std::string family = Algorithm::family;
   std::replace(family.begin(), family.end(), '-', '_');  // which in a filter means "but not"
-  add_test("tsan_passes", family, [] { EXPECT_EQ((wrong_words<Algorithm, host_memory>()), 0u); });
+  test::add_check("tsan_passes", family, [] { EXPECT_EQ((wrong_words<Algorithm, host_memory>()), 0u); });
   add_mutants<Algorithm, no_acquire, no_release, stores_do_not_release, adds_do_not_release, hands_on_only_releases,
               hands_on_is_relaxed>(family);
 }

@@ -4,6 +4,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/core/wait.hpp>
 #include <gpusync/core/wait_context.hpp>
+#include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/ordered.hpp>
 
 namespace gpusync::grid {
@@ -85,6 +86,26 @@ struct arrival_flags {
       return all_here;
     }
   };
+};
+
+/// What barriers share in which each member says in a flag of its own that it is here: see algorithm.hpp.
+struct flag_barrier_defaults : algorithm_defaults {
+  static constexpr bool wait_needed_by_others = true;
+  static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
+
+  /// Phases that will have ended with the one in which the block arrived, modulo 2^32.
+  using token = uint32_t;
+
+  struct state {
+    uint32_t goal;  ///< of the phase to come
+    uint32_t rank;
+    uint32_t count;
+  };
+
+  GPUSYNC_HD static uint32_t stamp(token goal) { return arrival_flags::stamp(goal); }
+  /// The token of the phase to come.
+  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
+  GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 };
 
 }  // namespace gpusync::grid

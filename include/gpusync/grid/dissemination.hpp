@@ -20,20 +20,9 @@ namespace gpusync::grid {
 ///   the phase.
 /// Storage: 64 bytes per block and a line; at most 65,535 blocks.
 template <ordering Order>
-struct dissemination : algorithm_defaults {
+struct dissemination : flag_barrier_defaults {
   static constexpr ordering order = Order;
-  static constexpr bool wait_needed_by_others = true;
   static constexpr const char* family = "dissemination";
-  static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
-
-  /// Phases that will have ended with the one in which the block arrived, modulo 2^32.
-  using token = uint32_t;
-
-  struct state {
-    uint32_t goal;  ///< of the phase to come
-    uint32_t rank;
-    uint32_t count;
-  };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {
     return detail::line_words + size_t{blocks} * most_rounds;
@@ -41,11 +30,6 @@ struct dissemination : algorithm_defaults {
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) {
     for (size_t i = 0; i < dissemination::words(blocks); ++i) words[i] = phase;
   }
-
-  GPUSYNC_HD static uint32_t stamp(token goal) { return arrival_flags::stamp(goal); }
-  /// The token of the phase to come.
-  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
-  GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>

@@ -30,23 +30,11 @@ namespace gpusync::grid {
 ///
 /// Group: members of a group, 32 but for tests.
 template <ordering Order, uint32_t Group = detail::line_words>
-struct gathered_flags : algorithm_defaults {
+struct gathered_flags : flag_barrier_defaults {
   static_assert(Group == 2 || Group == detail::line_words, "a group's flags are one line, and the tests have pairs");
 
   static constexpr ordering order = Order;
-  static constexpr bool wait_needed_by_others = true;
   static constexpr const char* family = Group == 2 ? "gathered-flags-2" : "gathered-flags";
-  static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
-
-  /// Phases that will have ended with the one in which the block arrived, modulo 2^32. What the counter will then hold
-  /// follows: its phase is the same number, modulo 2^16.
-  using token = uint32_t;
-
-  struct state {
-    uint32_t goal;  ///< of the phase to come
-    uint32_t rank;
-    uint32_t count;
-  };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {
     return detail::line_words * (1 + (size_t{blocks} + Group - 1) / Group);
@@ -55,11 +43,6 @@ struct gathered_flags : algorithm_defaults {
     for (size_t i = 0; i < gathered_flags::words(blocks); ++i) words[i] = phase;
     *words = phase_word::start_of(phase);
   }
-
-  GPUSYNC_HD static uint32_t stamp(token goal) { return arrival_flags::stamp(goal); }
-  /// The token of the phase to come.
-  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
-  GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -110,7 +93,7 @@ struct gathered_flags : algorithm_defaults {
     return size_t{1 + rank / Group} * detail::line_words + rank % Group;
   }
 
-  /// The counter at the end of the phase with this goal.
+  /// The counter at the end of the phase with this goal: its phase is the same number, modulo 2^16.
   GPUSYNC_HD static constexpr uint32_t counted(uint32_t goal) { return phase_word::start_of(goal); }
 
   /// A leader's part: waits for its group, and adds for it.

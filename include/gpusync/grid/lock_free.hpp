@@ -18,20 +18,9 @@ namespace gpusync::grid {
 ///   spread over its threads: with fewer threads than blocks each takes several, one after the other.
 /// Storage: two words per block and a line; at most 65,535 blocks.
 template <ordering Order>
-struct lock_free : algorithm_defaults {
+struct lock_free : flag_barrier_defaults {
   static constexpr ordering order = Order;
-  static constexpr bool wait_needed_by_others = true;
   static constexpr const char* family = "lock-free";
-  static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
-
-  /// Phases that will have ended with the one in which the block arrived, modulo 2^32.
-  using token = uint32_t;
-
-  struct state {
-    uint32_t goal;  ///< of the phase to come
-    uint32_t rank;
-    uint32_t count;
-  };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {
     return detail::line_words + (size_t{blocks} + detail::line_words - 1) / detail::line_words * 2 * detail::line_words;
@@ -39,11 +28,6 @@ struct lock_free : algorithm_defaults {
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t blocks, uint32_t phase) {
     for (size_t i = 0; i < lock_free::words(blocks); ++i) words[i] = phase;
   }
-
-  GPUSYNC_HD static uint32_t stamp(token goal) { return arrival_flags::stamp(goal); }
-  /// The token of the phase to come.
-  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
-  GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>

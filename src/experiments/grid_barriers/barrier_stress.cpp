@@ -116,7 +116,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     row entry = new_row(name, request, method);
     entry.axes = {{"shape", to_word(shape)}};
     if (stuck) {
-      mark_skipped(entry, "The device is stuck in a launch before this one.");
+      mark_behind_stuck_launch(entry);
     } else {
       stuck = !put_under_stress(*device, shape, share, sink, progress, entry);
     }

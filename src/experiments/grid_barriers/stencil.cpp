@@ -37,8 +37,7 @@ std::vector<step_method> methods_of(const experiment_request& request, const wor
 stencil_size size_of(uint32_t elements, int64_t dimensions) {
   if (dimensions == 1) return {elements * elements, 1, 1};
   if (dimensions == 2) return {elements, elements, 1};
-  const auto side =
-      std::max(3u, static_cast<uint32_t>(std::lround(std::cbrt(static_cast<double>(elements) * elements))));
+  const auto side = static_cast<uint32_t>(std::lround(std::cbrt(static_cast<double>(elements) * elements)));
   return {side, side, side};
 }
 

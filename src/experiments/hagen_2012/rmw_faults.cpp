@@ -183,7 +183,7 @@ row row_of(const experiment_request& request, rmw_faults_device& device, const f
                 {"fault", to_word(what.kind)},
                 {"victims", static_cast<int64_t>(what.victims)}};
   if (lost) {
-    mark_skipped(entry, "The device is stuck in a launch before this one.");
+    mark_behind_stuck_launch(entry);
     return entry;
   }
   findings_of_faults found;

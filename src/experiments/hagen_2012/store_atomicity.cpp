@@ -112,11 +112,11 @@ row run_case(const experiment_request& request, store_atomicity_device& device, 
   }
   entry.axes.emplace_back("stress", static_cast<int64_t>(what.setup.stress ? 1 : 0));
   if (lost) {
-    mark_skipped(entry, "The device is stuck in a launch before this one.");
+    mark_behind_stuck_launch(entry);
     return entry;
   }
   litmus_count count;
-  decltype(device.prepare(what.setup)) program;
+  std::unique_ptr<litmus_program> program;
   try {
     program = device.prepare(what.setup);
     // A control has told what it is for as soon as it was torn a few hundred times.
