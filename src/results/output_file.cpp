@@ -109,6 +109,7 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
   if (!S_ISREG(existing.st_mode)) {
     descriptor_ = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) refuse(path_, std::strerror(errno));
+    keeps_nothing_ = S_ISCHR(existing.st_mode) && ::isatty(descriptor_) == 0;
     return;
   }
   open_temporary();
@@ -117,6 +118,7 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
 
 bool output_file::goes_to(const std::string& path) const {
   if (is_stdout()) return path == "-" || path == "/dev/stdout";
+  if (keeps_nothing_) return false;
   std::error_code error;
   if (fs::equivalent(target_, path, error)) return true;
   // Neither need exist yet.
@@ -129,7 +131,8 @@ output_file::output_file(output_file&& other) noexcept
       target_(std::move(other.target_)),
       temporary_(std::exchange(other.temporary_, {})),
       contents_(std::move(other.contents_)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
+      descriptor_(std::exchange(other.descriptor_, -1)),
+      keeps_nothing_(other.keeps_nothing_) {}
 
 output_file::~output_file() {
   discard();

@@ -42,7 +42,8 @@ class output_file {
   /// the path and the reason, after removing the temporary file. To be called once.
   void commit();
 
-  /// Whether it is the file that this path leads to, however either is spelled.
+  /// Whether it is the file that this path leads to, however either is spelled. Never for a device that keeps nothing,
+  /// like /dev/null: it may take several outputs.
   bool goes_to(const std::string& path) const;
 
   /// The path as the user gave it.
@@ -61,6 +62,7 @@ class output_file {
   std::string temporary_;  // empty: written directly
   std::string contents_;
   int descriptor_ = -1;
+  bool keeps_nothing_ = false;
 };
 
 /// Saves what could not be written where the user wanted it: measurements must not be lost to a full disk. Returns what

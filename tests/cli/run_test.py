@@ -145,7 +145,7 @@ class Run(ToolTest):
     def test_every_output_that_fails_is_saved(self):
         with tempfile.TemporaryDirectory() as folder:
             outcome = run("run", "barrier-cost", "-d", "host", "--quick", "-a", "method=no-barrier", "-a", "stores=0",
-                          "--json", "/dev/full", "--csv", "/dev/../dev/full", env={**os.environ, "TMPDIR": folder})
+                          "--json", "/dev/full", "--csv", "/dev/full", env={**os.environ, "TMPDIR": folder})
             self.assertEqual(outcome.code, 1)
             self.assertEqual(len(os.listdir(folder)), 2, outcome.err)
 

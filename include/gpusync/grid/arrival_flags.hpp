@@ -90,21 +90,26 @@ struct arrival_flags {
 
 /// What barriers share in which each member says in a flag of its own that it is here: see algorithm.hpp.
 struct flag_barrier_defaults : algorithm_defaults {
+  /// Others wait for what a member does in its wait: one that arrived must wait for the end of the phase.
   static constexpr bool wait_needed_by_others = true;
+  /// Most blocks of a barrier: see arrival_flags.
   static constexpr uint32_t max_blocks = arrival_flags::max_blocks;
 
   /// Phases that will have ended with the one in which the block arrived, modulo 2^32.
   using token = uint32_t;
 
+  /// What a member keeps between phases.
   struct state {
-    uint32_t goal;  ///< of the phase to come
-    uint32_t rank;
-    uint32_t count;
+    uint32_t goal;   ///< of the phase to come
+    uint32_t rank;   ///< of the block among the members
+    uint32_t count;  ///< of members
   };
 
+  /// What the flag of a member says that has arrived in the phase of this token.
   GPUSYNC_HD static uint32_t stamp(token goal) { return arrival_flags::stamp(goal); }
   /// The token of the phase to come.
   GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
+  /// The stamp of the phase after that of this token.
   GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + 1); }
 };
 
