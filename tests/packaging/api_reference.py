@@ -1,32 +1,27 @@
 #!/usr/bin/env python3
 """Checks that every public name of the library has a contract: a /// comment that Doxygen finds.
 
-usage: api_reference.py ROOT WORK_DIRECTORY [--doxygen PROGRAM] [--list] [--write]
+usage: api_reference.py ROOT WORK_DIRECTORY [--doxygen PROGRAM] [--list]
 
 Public are the functions, classes, members, aliases, constants and enumerators in include/gpusync outside namespaces
 `detail` and `host_detail`, and of the OpenCL part what its headers declare. No comment is asked of destructors, of what
-is deleted or defaulted, of copies and moves, of specializations (their template has it), nor of the members that every
-algorithm has: these stand in docs/adding.md, in the table of a grid barrier.
+is deleted or defaulted, of copies and moves, of specializations (their template has it), nor of a member that
+- a base documents under the same name, or
+- a concept documents: a page (`/// @page Grid`) with a list whose entries begin with names of members, which a class or
+  a base of it says that it fulfils (`/// Fulfils @ref Grid`). `head::stamp()` is a member of a class in that class.
 
-What has none yet is in api_without_contract.txt beside this file, one class or namespace a line with the number of its
-names that lack one. A name more fails the check, and so does a number that is too large: the list shall shrink. --list
-prints every name that lacks a contract, --write writes the list anew.
+--list prints nothing but the names without a contract, with their places.
 
-Exit codes: 0 complete but for that list, 1 something is missing, 77 there is no Doxygen.
+Exit codes: 0 every name has one, 1 something is missing, 77 there is no Doxygen.
 """
 
 import argparse
-import collections
 import os
 import re
 import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
-
-EXCEPTIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "api_without_contract.txt")
-# A public name that lacks a contract, and whose line of the list it counts for.
-Missing = collections.namedtuple("Missing", "owner name place")
 
 
 def run_doxygen(program, root, work):
@@ -69,15 +64,34 @@ def place_of(element):
     return "?" if location is None else f"{location.get('file')}:{location.get('line')}"
 
 
-def algorithm_members(root):
-    """The names in the first column of the first table of docs/adding.md."""
+def concept_names(page):
+    """The names of members at the beginnings of the entries of a page's lists."""
     names = set()
-    with open(os.path.join(root, "docs", "adding.md"), encoding="utf-8") as file:
-        for line in file:
-            if line.startswith("| `"):
-                for word in re.findall(r"`([a-z_]+)", line.split("|")[1]):
-                    names.add(word)
+    for entry in page.iter("listitem"):
+        paragraph = entry.find("para")
+        if paragraph is None or (paragraph.text or "").strip():
+            continue
+        for part in paragraph:
+            name = re.match(r"[\w:]+", text_of(part))
+            if part.tag != "computeroutput" or name is None:
+                break
+            names.add(name[0])
+            if (part.tail or "").strip() != ",":
+                break
     return names
+
+
+def fulfilled(compound):
+    """The pages that a class says it fulfils."""
+    pages = set()
+    for tag in ("briefdescription", "detaileddescription"):
+        for parent in compound.find(tag).iter():
+            before = parent.text
+            for child in parent:
+                if child.tag == "ref" and (before or "").rstrip().endswith("Fulfils"):
+                    pages.add(child.get("refid"))
+                before = child.tail
+    return pages
 
 
 def needs_none(member, owner):
@@ -106,63 +120,53 @@ def members_of(compound):
             and not internal(text_of(member.find("name"))) and "<" not in text_of(member.find("name"))]
 
 
-def missing_in(compound, of_all_algorithms):
-    """The names in a class or a namespace, and its own, that lack a contract."""
-    owner = text_of(compound.find("compoundname"))
-    if not described(compound):
-        yield Missing(owner, owner, place_of(compound))
-    members = members_of(compound)
-    is_algorithm = any(text_of(m.find("name")) == "family" for m in members)
-    for member in members:
-        name = text_of(member.find("name"))
-        if compound.get("kind") != "namespace" and needs_none(member, owner):
-            continue
-        if is_algorithm and name in of_all_algorithms:
-            continue
-        if not described(member):
-            yield Missing(owner, f"{owner}::{name}", place_of(member))
-        for value in member.findall("enumvalue"):
-            if not described(value):
-                yield Missing(owner, f"{owner}::{name}::{text_of(value.find('name'))}", place_of(member))
+class Reference:
+    """What Doxygen has found: all classes and namespaces by their names in its files, and the concepts' members."""
 
+    def __init__(self, directory):
+        self.all, self.concepts = {}, {}
+        for file in sorted(os.listdir(directory)):
+            for compound in ElementTree.parse(os.path.join(directory, file)).getroot().findall("compounddef"):
+                if compound.get("kind") == "page":
+                    self.concepts[compound.get("id")] = concept_names(compound)
+                self.all[compound.get("id")] = compound
+        self.by_name = {text_of(one.find("compoundname")): one for one in self.all.values() if public(one)}
 
-def missing_names(root, work):
-    """How many public names there are, and those that lack a contract."""
-    of_all_algorithms = algorithm_members(root)
-    compounds = {}
-    for file in sorted(os.listdir(os.path.join(work, "xml"))):
-        if re.match(r"(class|struct|union|namespace)", file):
-            for compound in ElementTree.parse(os.path.join(work, "xml", file)).getroot().findall("compounddef"):
-                if public(compound):
-                    compounds[text_of(compound.find("compoundname"))] = compound
-    algorithms = {name for name, compound in compounds.items()
-                  if any(text_of(m.find("name")) == "family" for m in members_of(compound))}
-    names, missing = 0, []
-    for name, compound in compounds.items():
-        around, _, last = name.rpartition("::")
-        if around in algorithms and last in of_all_algorithms:
-            continue  # an algorithm's state and token
-        names += 1 + len(members_of(compound))
-        missing += missing_in(compound, of_all_algorithms)
-    return names, missing
+    def bases(self, compound):
+        """A class and what it derives from, near and far."""
+        found = [compound]
+        for base in compound.findall("basecompoundref"):
+            if base.get("refid") in self.all:
+                found += self.bases(self.all[base.get("refid")])
+        return found
 
+    def contracted(self, compound):
+        """The names of members for which a class, its bases or their concepts have a contract."""
+        names = set()
+        for one in self.bases(compound):
+            names.update(text_of(member.find("name")) for member in members_of(one)
+                         if one is not compound and described(member))
+            for page in fulfilled(one):
+                names.update(self.concepts.get(page, ()))
+        return names
 
-def read_exceptions():
-    allowed = {}
-    with open(EXCEPTIONS, encoding="utf-8") as file:
-        for line in file:
-            line = line.split("#")[0].split()
-            if line:
-                allowed[line[0]] = int(line[1])
-    return allowed
-
-
-def write_exceptions(found):
-    with open(EXCEPTIONS, encoding="utf-8") as file:
-        head = [line for line in file if line.startswith("#")]
-    with open(EXCEPTIONS, "w", encoding="utf-8") as file:
-        file.writelines(head)
-        file.writelines(f"{owner} {found[owner]}\n" for owner in sorted(found))
+    def missing_in(self, compound):
+        """(name, place) of what lacks a contract: members of a class or a namespace, and itself."""
+        owner = text_of(compound.find("compoundname"))
+        around, _, last = owner.rpartition("::")
+        outer = self.contracted(self.by_name[around]) if around in self.by_name else set()
+        names = self.contracted(compound) | {name[len(last) + 2:] for name in outer if name.startswith(f"{last}::")}
+        if not described(compound) and last not in outer:
+            yield owner, place_of(compound)
+        for member in members_of(compound):
+            name = text_of(member.find("name"))
+            if compound.get("kind") != "namespace" and (needs_none(member, owner) or name in names):
+                continue
+            if not described(member):
+                yield f"{owner}::{name}", place_of(member)
+            for value in member.findall("enumvalue"):
+                if not described(value):
+                    yield f"{owner}::{name}::{text_of(value.find('name'))}", place_of(member)
 
 
 def main():
@@ -171,34 +175,23 @@ def main():
     parser.add_argument("work")
     parser.add_argument("--doxygen", default="doxygen")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     program = shutil.which(options.doxygen)
     if program is None:
         print("skipped: there is no Doxygen (apt-get install doxygen)")
         return 77
     warnings = run_doxygen(program, os.path.abspath(options.root), os.path.abspath(options.work))
-    names, missing = missing_names(options.root, options.work)
-    found = collections.Counter(one.owner for one in missing)
+    reference = Reference(os.path.join(options.work, "xml"))
+    compounds = reference.by_name.values()
+    names = sum(1 + len(members_of(compound)) for compound in compounds)
+    missing = [one for compound in compounds for one in reference.missing_in(compound)]
     if options.list:
-        for one in missing:
-            print(f"{one.place}: {one.name}")
-    if options.write:
-        write_exceptions(found)
-    allowed = read_exceptions()
-    failures = list(warnings)
-    for owner in sorted(set(found) | set(allowed)):
-        if found[owner] > allowed.get(owner, 0):
-            failures.append(f"{owner}: {found[owner]} names lack a contract, {allowed.get(owner, 0)} are excused:")
-            failures += [f"  {one.place}: {one.name}" for one in missing if one.owner == owner]
-        elif found[owner] < allowed[owner]:
-            failures.append(f"{owner}: {found[owner]} names lack a contract, {allowed[owner]} are excused: lower the "
-                            f"number in {os.path.basename(EXCEPTIONS)} ({os.path.basename(__file__)} --write)")
-    for failure in failures:
-        print(f"FAILED: {failure}" if not failure.startswith("  ") else failure)
-    print(f"{names} public names, {len(missing)} without a contract, all of them known" if not failures else
-          f"{names} public names, {len(missing)} without a contract")
-    return 1 if failures else 0
+        print("".join(f"{place}: {name}\n" for name, place in missing), end="")
+    else:
+        for failure in warnings + [f"{place}: {name} has no contract" for name, place in missing]:
+            print(f"FAILED: {failure}")
+        print(f"{names} public names, {len(missing)} without a contract")
+    return 1 if warnings or missing else 0
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ struct timeout_report {
   /// In an entry of the list, beside the block: it has come to its kernel.
   static constexpr uint32_t started = 1u << 31;
 
+  /// The list, `missing_count` entries behind the report itself: blocks, with `started` or without. See bytes().
   GPUSYNC_HD uint32_t* missing() { return reinterpret_cast<uint32_t*>(this + 1); }
+  /// The same for readers.
   GPUSYNC_HD const uint32_t* missing() const { return reinterpret_cast<const uint32_t*>(this + 1); }
   /// Bytes for a report on a grid of up to `blocks` blocks.
   GPUSYNC_HD static constexpr size_t bytes(uint32_t blocks) {

@@ -6,55 +6,51 @@
 
 namespace gpusync {
 
-// A Memory is a type with static functions, by which alone threads of different blocks reach shared words, of 32 bits
-// at least. Each names its memory_order and its scope.
-//
-//   load<Order, Scope>(address)                 the word. relaxed or acquire
-//   store<Order, Scope>(address, value)         relaxed or release
-//   fetch_add<Order, Scope>(address, value)     adds, and returns what the word held before. All but seq_cst
-//   fetch_add_both<Order, Scope>(first, second, value)
-//                                               the same on two words, in any order: two_words. relaxed or release
-//   add<Order, Scope>(address, value)           adds, and waits for nothing. relaxed or release
-//   acquire<Scope>(address)                     makes visible what was released before the value last read from
-//                                               `address` was written
-//   fence<Scope>()                              orders all of the thread's accesses before it with all behind it
-//   drain(times)                                waits until the thread's writes are performed (times: 0 or 1). Orders
-//                                               nothing; may do nothing
-//
-// A Grid is what a thread of a running kernel knows and can ask: small, copied freely, not shared between threads.
-//
-//   memory                                      a Memory
-//   polls_per_look                              after so many polls of a word a wait counts as long, and then looks at
-//                                               the clock and at the arrival log as often
-//   warp_size                                   threads that execute together
-//   whole_block                                 whether "the block" is all threads of a block, and not some of its
-//                                               warps; then there is
-//   current()                                     the grid of the calling thread; and if it is not,
-//   valid()                                       whether these warps can act for their block
-//   may_lose_phases                             whether a launch may come upon a phase that was given up
-//   handle_per_thread                           whether launches make a handle for each thread
-//   blocks(), block(), threads(), thread()      how many blocks, which one; the threads of a block, which one
-//   sync_block()                                waits for all threads of the block and orders their accesses
-//   sync_block_or(value)                        the same; whether `value` was true in one of them
-//   prepare_timeout_flag()                      once, by all threads, before the first sync_block_any() of a barrier:
-//                                               what to give to the next three, not 0
-//   separate_timeout_flags()                    before a wait that may raise a flag, if no sync_block() stands between
-//   it
-//                                               and an earlier wait
-//   raise_timeout_flag(flag)                    a thread that gives up
-//   sync_block_any(value, flag)                 sync_block(); whether a thread has raised the flag, as one does for
-//                                               which `value` is true
-//   sm_id()                                     the multiprocessor that runs the block
-//   opaque(pointer), opaque(value)              the argument, about which the compiler then knows nothing
-//   pick(values, index)                         values[index], for arrays among a kernel's parameters
-//   delay(cycles)                               lets that many cycles pass; may do nothing
-//   now()                                       nanoseconds of a clock that all blocks share
-//   pause()                                     between two polls
-//   fail(report, reason, detail)                ends the launch for a broken contract, which it leaves in the report
-//                                               (may be null); does not return
-//
-// All threads of a block call the functions whose names begin with sync_, and prepare_timeout_flag() and
-// separate_timeout_flags(), together.
+/// @page Memory
+/// A type with static functions, by which alone threads of different blocks reach shared words, of 32 bits at least.
+/// Each names its memory_order and its scope.
+/// - `load<Order, Scope>(address)`: the word. relaxed or acquire
+/// - `store<Order, Scope>(address, value)`: relaxed or release
+/// - `fetch_add<Order, Scope>(address, value)`: adds, and returns what the word held before. All but seq_cst
+/// - `fetch_add_both<Order, Scope>(first, second, value)`: the same on two words, in any order: two_words. relaxed or
+///   release
+/// - `add<Order, Scope>(address, value)`: adds, and waits for nothing. relaxed or release
+/// - `acquire<Scope>(address)`: makes visible what was released before the value last read from `address` was written
+/// - `fence<Scope>()`: orders all of the thread's accesses before it with all behind it
+/// - `drain(times)`: waits until the thread's writes are performed (times: 0 or 1). Orders nothing; may do nothing
+
+/// @page Grid
+/// What a thread of a running kernel knows and can ask: small, copied freely, not shared between threads. All threads
+/// of a block call the functions whose names begin with sync_, prepare_timeout_flag() and separate_timeout_flags()
+/// together.
+/// - `memory`: a Memory
+/// - `polls_per_look`: after so many polls of a word a wait counts as long, and then looks at the clock and at the
+///   arrival log as often
+/// - `warp_size`: threads that execute together
+/// - `whole_block`: whether "the block" is all threads of a block, and not some of its warps
+/// - `current()`: the grid of the calling thread, if whole_block
+/// - `valid()`: whether these warps can act for their block, if not whole_block
+/// - `may_lose_phases`: whether a launch may come upon a phase that was given up; then barriers look for one
+/// - `handle_per_thread`: whether launches make a handle for each thread
+/// - `blocks()`, `block()`: how many blocks the grid has, and which one is calling, from 0
+/// - `threads()`, `thread()`: the same of the threads of the block
+/// - `sync_block()`: waits for all threads of the block and orders their accesses, at block scope
+/// - `sync_block_or(value)`: the same; whether `value` was true in one of them
+/// - `prepare_timeout_flag()`: once, before the first sync_block_any() of a barrier: the flag, not 0, to give to
+///   raise_timeout_flag() and sync_block_any()
+/// - `separate_timeout_flags()`: before a wait that may raise a flag, if no sync_block() stands between it and an
+///   earlier wait
+/// - `raise_timeout_flag(flag)`: a thread that gives up
+/// - `sync_block_any(value, flag)`: sync_block(); whether a thread has raised the flag, as one does
+///   whose `value` is true
+/// - `sm_id()`: the multiprocessor that runs the block
+/// - `opaque(pointer)`, `opaque(value)`: the argument, about which the compiler then knows nothing
+/// - `pick(values, index)`: values[index], for arrays among a kernel's parameters
+/// - `delay(cycles)`: lets that many cycles pass; may do nothing
+/// - `now()`: nanoseconds of a clock that all blocks share
+/// - `pause()`: between two polls
+/// - `fail(report, reason, detail)`: ends the launch for a broken contract, which it leaves in the report, if that is
+///   not null; does not return
 
 namespace detail {
 

@@ -7,18 +7,15 @@
 namespace gpusync {
 
 /// The running kernel's grid and the calling thread's place in it, with grids and blocks of one to three dimensions
-/// counted as one row (x fastest). Empty: everything is read from special registers when asked for.
+/// counted as one row (x fastest). Empty: everything is read from special registers when asked for. Fulfils @ref Grid.
 struct cuda_grid {
   using memory = cuda_memory;
   /// A wait counts as long after this many polls, ten microseconds or so, and asks the clock as often, if it must.
   static constexpr uint32_t polls_per_look = 32;
-  /// Threads that execute together.
   static constexpr uint32_t warp_size = 32;
-  /// Whether "the block" means all threads of a block, and not some of its warps.
   static constexpr bool whole_block = true;
-  /// Whether a launch may come upon a phase that was given up: then barriers look for one.
   static constexpr bool may_lose_phases = true;
-  /// Whether a launch makes a handle for each thread: here a kernel has its own.
+  /// Each thread of a kernel has its own copy of the parameters already.
   static constexpr bool handle_per_thread = false;
 
   /// The grid of the calling thread.
@@ -28,15 +25,12 @@ struct cuda_grid {
   __device__ __forceinline__ uint32_t block() const {
     return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   }
-  /// Threads in a block.
   __device__ __forceinline__ uint32_t threads() const { return blockDim.x * blockDim.y * blockDim.z; }
   __device__ __forceinline__ uint32_t thread() const {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   }
 
-  /// Waits for all threads of the block and orders their memory accesses (block scope).
   __device__ __forceinline__ void sync_block() const { __syncthreads(); }
-  /// The same; returns whether `value` was true in any thread of the block.
   __device__ __forceinline__ bool sync_block_or(bool value) const { return __syncthreads_or(value) != 0; }
 
   /// Once, before the first sync_block_any() of a barrier; returns what to give it. Not 0.

@@ -188,8 +188,8 @@ __device__ __forceinline__ void sequential_fence() {
 
 }  // namespace detail
 
-/// Atomics on aligned words of 32 and 64 bits in global memory (or mapped host memory): a Memory (core/concepts.hpp),
-/// with compare_exchange() besides. The scope is PTX's: block = .cta, device = .gpu, system = .sys. Needs sm_70.
+/// Atomics on aligned words of 32 and 64 bits in global memory (or mapped host memory). The scope is PTX's: block =
+/// .cta, device = .gpu, system = .sys. Needs sm_70. Fulfils @ref Memory, and has compare_exchange() besides.
 struct cuda_memory : detail::cuda_atomics<detail::in_global_memory> {
   /// fetch_add() on two words, on which nothing may rely as to which is first. Order: relaxed or release, by one fence
   /// for both: a second one would wait for the first add to come back. Scope: device.

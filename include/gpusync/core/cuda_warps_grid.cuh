@@ -21,6 +21,7 @@ class cuda_warps_grid : public cuda_grid {
 
  public:
   static constexpr bool whole_block = false;
+  /// Whether the view is of a single warp.
   static constexpr bool one_warp = NamedBarrier == no_named_barrier;
 
   /// The `threads` threads of the block from `first` on: whole warps. Both must be the same in all of them.

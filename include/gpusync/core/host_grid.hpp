@@ -71,7 +71,7 @@ inline thread_local place* this_place = nullptr;
 }  // namespace host_detail
 
 /// The host's counterpart of cuda_grid: blocks of threads, each a thread of the operating system, started by
-/// gpusync::launch(host_device, ...). Valid in those threads only.
+/// gpusync::launch(host_device, ...). Valid in those threads only. Fulfils @ref Grid.
 class host_grid {
  public:
   using memory = host_memory;

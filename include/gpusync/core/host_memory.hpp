@@ -7,7 +7,7 @@
 namespace gpusync {
 
 /// Atomics on plain 32- and 64-bit words shared by host threads. A scope is accepted and has no effect: every host
-/// thread sees every operation.
+/// thread sees every operation. Fulfils @ref Memory.
 struct host_memory {
   /// Returns the word at `address`. Order: relaxed or acquire.
   template <memory_order Order, scope Scope, class T>

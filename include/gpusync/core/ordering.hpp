@@ -24,7 +24,8 @@ enum class memory_order {
 
 /// What a memory's fetch_add_both() has found.
 struct two_words {
-  uint32_t first, second;
+  uint32_t first;   ///< what the first word held before the add
+  uint32_t second;  ///< what the second one held
 };
 
 /// 128 bits that are read and exchanged as one.

@@ -18,8 +18,8 @@ GPUSYNC_HD constexpr bool phase_reached(uint32_t current, uint32_t goal) {
 /// one to the phase field whatever n is, and the arrivals field is zero again: nothing needs a reset between phases
 /// or launches, and grids of different sizes can use one word in turn. The phase field wraps silently.
 struct phase_word {
-  static constexpr uint32_t arrival_bits = 16;
-  static constexpr uint32_t one_phase = 1u << arrival_bits;
+  static constexpr uint32_t arrival_bits = 16;               ///< the low bits, which count arrivals
+  static constexpr uint32_t one_phase = 1u << arrival_bits;  ///< what a whole phase adds to a word
   /// The most blocks that one word can count.
   static constexpr uint32_t max_blocks = one_phase - 1;
 

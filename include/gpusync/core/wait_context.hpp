@@ -10,6 +10,7 @@ namespace gpusync {
 template <class Deadline>
 class wait_context {
  public:
+  /// Whether there is a deadline.
   static constexpr bool bounded = Deadline::bounded;
 
   /// `place` and `stamp`: what to note in `log` should the wait turn out long. `timeout_flag`: what the grid's
@@ -58,6 +59,7 @@ class wait_context {
 
   /// The deadline as far as it has run, for a further wait of the same thread in the same phase.
   GPUSYNC_HD Deadline limit() const { return limit_; }
+  /// Goes on with a deadline that limit() gave, of a copy of this context that has waited in its place.
   GPUSYNC_HD void go_on_with(Deadline limit) { limit_ = limit; }
 
  private:

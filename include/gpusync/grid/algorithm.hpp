@@ -15,31 +15,31 @@ struct no_places {};
 
 namespace grid {
 
-// An Algorithm is a struct without data, derived from algorithm_defaults. Besides the members that have defaults there,
-// it has
-//
-//   order, family                     its ordering and its name; see name_of() in registry.hpp
-//   max_blocks                        a storage for more members is refused
-//   words(blocks)                     32-bit words of shared state for so many members
-//   start_at(words, blocks, phase)    makes fresh words, which are zero, those of phase `phase` (modulo its width), so
-//                                     that tests can start before a wrap
-//   token                             proof of an arrival, moved to wait()
-//   stamp(token), next_stamp(token)   marks of the arrival's phase and of the next, the same in all blocks, never 0;
-//                                     the second only if `bounded`
-//   state                             a thread's own part, value-initializable
-//   join(grid, words, who)            the state of a thread of member who.rank of who.count, before the block's first
-//                                     arrival in a launch and whenever the members have changed
-//   upcoming(state)                   the token of the phase to come
-//   arrive(grid, words, state)        says that the block is here: release_block<Order>(grid) first (ordered.hpp)
-//   wait(grid, words, state, token, context)
-//                                     polls with poll_until(…, context), which notes long waits and looks at deadlines;
-//                                     ends with sync_block_status(grid, status, context)
-//
-// All threads of a block call each of the last four together. Memory is touched through Grid::memory only, the block
-// through `grid` only, and who takes part is said by `who`, not by grid.block(): then host threads, sanitizers, the
-// explorer and mutants see the text that ships.
+/// @page Algorithm
+/// How the members of a grid barrier wait for each other: a struct without data, derived from algorithm_defaults.
+/// Memory is touched through Grid::memory only, the block through `grid` only, and who takes part is said by `who`, not
+/// by grid.block(): then host threads, sanitizers, the explorer and mutants see the text that ships. Besides the
+/// members that have defaults there, it has
+/// - `order`, `family`: its ordering and its name; see name_of() in registry.hpp
+/// - `max_blocks`: a storage for more members is refused
+/// - `words(blocks)`: 32-bit words of shared state for so many members
+/// - `start_at(words, blocks, phase)`: makes fresh words, which are zero, those of phase `phase` (modulo its width), so
+///   that tests can start before a wrap
+/// - `token`: proof of an arrival, moved to wait()
+/// - `stamp(token)`, `next_stamp(token)`: marks of the arrival's phase and of the next, never 0, the same in all
+///   blocks; the second only if `bounded`
+/// - `state`: a thread's own part, value-initializable
+///
+/// and these, which all threads of a block call together:
+/// - `join(grid, words, who)`: the state of a thread of member who.rank of who.count, before the block's first arrival
+///   in a launch and whenever the members have changed
+/// - `upcoming(state)`: the token of the phase to come
+/// - `arrive(grid, words, state)`: says that the block is here: release_block<Order>(grid) first (ordered.hpp)
+/// - `wait(grid, words, state, token, context)`: polls with poll_until(…, context), which notes long waits and looks at
+///   deadlines; ends with sync_block_status(grid, status, context)
 
-/// What most algorithms are: the base of all. An algorithm that differs says so in a member of the same name.
+/// What most algorithms are: the base of all. An algorithm that differs says so in a member of the same name. Fulfils
+/// @ref Algorithm with what derives from it.
 struct algorithm_defaults {
   /// Waits can carry a deadline.
   static constexpr bool bounded = true;

@@ -19,9 +19,10 @@ namespace gpusync::grid {
 /// The margin is for blocks that drop out. Ranks close up behind them, so a slow one may find in the flag it waits for
 /// what its next owner stored some phases later.
 struct arrival_flags {
-  static constexpr uint32_t margin = 1u << 16;
-  static constexpr uint32_t max_blocks = margin - 1;
+  static constexpr uint32_t margin = 1u << 16;        ///< goals for which a flag counts: its own and those before it
+  static constexpr uint32_t max_blocks = margin - 1;  ///< most members of a barrier with such flags
 
+  /// Whether a flag that holds `flag` counts for `goal`.
   GPUSYNC_HD static constexpr bool counts(uint32_t flag, uint32_t goal) { return flag - goal < margin; }
 
   /// A mark of the phase with this goal, never 0.

@@ -59,12 +59,12 @@ struct counter_rules {
 
 /// A plan as it travels to a kernel, in one word. Numbers of counters and copies are powers of two.
 struct packed_plan {
-  uint32_t bits = 0;
+  uint32_t bits = 0;  ///< what the functions below read, each its part
 
-  static constexpr uint32_t fitted = 1u << 6;  ///< made to fit by the host, for the very launch
-  static constexpr uint32_t poll_backoff_shift = 8;
+  static constexpr uint32_t fitted = 1u << 6;        ///< made to fit by the host, for the very launch
+  static constexpr uint32_t poll_backoff_shift = 8;  ///< where poll_backoff() begins in `bits`, and fills the rest
 
-  GPUSYNC_HD static constexpr uint32_t log2(uint32_t power) { return power >= 8 ? 3 : power >= 4 ? 2 : power / 2; }
+  /// The plan in one word, not yet fitted. Precondition: barrier_tuning::valid(plan).
   GPUSYNC_HD static constexpr packed_plan of(const counter_plan& plan) {
     return {log2(plan.sub_counters) | log2(plan.copies) << 2 | (plan.partitions - 1u) << 4 |
             static_cast<uint32_t>(plan.second_warp) << 5 | plan.poll_backoff << poll_backoff_shift};
@@ -76,19 +76,28 @@ struct packed_plan {
             static_cast<uint16_t>(1u << partitions_log2()), static_cast<uint16_t>(second_warp()), poll_backoff()};
   }
 
+  /// The logarithm of counter_plan::sub_counters: 0 to 3.
   GPUSYNC_HD constexpr uint32_t counters_log2() const { return bits & 3; }
+  /// Of counter_plan::copies: 0 to 3.
   GPUSYNC_HD constexpr uint32_t copies_log2() const { return bits >> 2 & 3; }
+  /// Of counter_plan::partitions: 0 or 1.
   GPUSYNC_HD constexpr uint32_t partitions_log2() const { return bits >> 4 & 1; }
+  /// counter_plan::second_warp: 0 or 1.
   GPUSYNC_HD constexpr uint32_t second_warp() const { return bits >> 5 & 1; }
   /// Fitted, with a single counter that has a single copy on each partition.
   GPUSYNC_HD constexpr bool has_one_counter() const { return (bits & (fitted | 15)) == fitted; }
   /// The same plan, if it has one; as something that a compiler knows of it.
   GPUSYNC_HD constexpr packed_plan of_one_counter() const { return {bits & ~15u}; }
+  /// Whether the host has made it fit the launch, so that a kernel need not.
   GPUSYNC_HD constexpr bool is_fitted() const { return (bits & fitted) != 0; }
+  /// counter_plan::poll_backoff: cycles.
   GPUSYNC_HD constexpr uint32_t poll_backoff() const { return bits >> poll_backoff_shift; }
   /// Which of the words of each line is this plan's. Plans with other counters must not share words, for a word takes
   /// part in a phase only if its plan is in use.
   GPUSYNC_HD constexpr uint32_t word() const { return bits & 31; }
+
+ private:
+  GPUSYNC_HD static constexpr uint32_t log2(uint32_t power) { return power >= 8 ? 3 : power >= 4 ? 2 : power / 2; }
 };
 
 /// What a grid of `members` blocks of `threads` threads, in warps of `warp_size`, makes of a plan: never more counters
@@ -103,6 +112,7 @@ GPUSYNC_HD constexpr packed_plan fit(packed_plan plan, uint32_t members, uint32_
   return {counters | copies << 2 | partitions << 4 | second << 5 | packed_plan::fitted |
           plan.poll_backoff() << packed_plan::poll_backoff_shift};
 }
+/// The same for a plan that is not packed.
 GPUSYNC_HD constexpr counter_plan fit(const counter_plan& plan, uint32_t members, uint32_t threads,
                                       uint32_t warp_size) {
   return fit(packed_plan::of(plan), members, threads, warp_size).unpacked();

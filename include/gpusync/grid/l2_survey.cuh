@@ -249,6 +249,7 @@ class cuda_line_lease {
     return *this;
   }
 
+  /// Whether it has no lines.
   bool empty() const { return lines_.empty(); }
   /// The i-th line of a partition.
   uint32_t* line(uint32_t partition, uint32_t i) const { return survey_->line(number(partition, i)); }

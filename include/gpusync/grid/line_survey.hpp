@@ -40,11 +40,13 @@ class line_survey {
   const std::vector<unsigned char>& partitions() const { return partitions_; }
   /// The partition of each line.
   const std::vector<unsigned char>& homes() const { return homes_; }
-  /// Average round trips in cycles to lines of the sm's own partition, and of the other.
+  /// The average round trip, in cycles, from an sm to a line of its own partition; 0 without partitions.
   double near() const { return near_; }
+  /// The same to a line of the other partition.
   double far() const { return far_; }
-  /// SMs seen, and those of them on partition `partition`.
+  /// SMs seen.
   size_t sms() const { return seen_.size(); }
+  /// Those of them on partition `partition`, 0 or 1.
   size_t sms_on(unsigned partition) const {
     return static_cast<size_t>(
         std::count_if(seen_.begin(), seen_.end(), [&](uint32_t p) { return partitions_[p] == partition; }));

@@ -12,30 +12,36 @@ struct membership {
   uint32_t count;  ///< of members
 };
 
-/// All blocks of the grid, from the launch's beginning to its end.
+/// @page Members
+/// Which blocks of a grid a barrier joins, as a thread of one of them knows it. Copied freely.
+/// - `may_drop`: whether members may leave in the course of a launch; then there are drop() and changed(), see
+///   dropping_blocks
+/// - `of(grid)`: the calling block's membership; of a block that never was a member, the rank is not below the count
+/// - `place(grid)`: the calling block's place in the arrival log, the same throughout a launch
+/// - `places(grid)`: how many places there are
+/// - `block_at(place)`: the block at a place, as the grid counts its blocks
+/// - `takes_part(grid, place)`: whether the block at a place is (still) a member
+
+/// All blocks of the grid, from the launch's beginning to its end. Fulfils @ref Members.
 struct whole_grid {
-  static constexpr bool may_drop = false;  ///< members are fixed for a launch
+  static constexpr bool may_drop = false;
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD membership of(Grid grid) const {
     return {grid.block(), grid.blocks()};
   }
-  /// The calling block's place in the arrival log, which never changes.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t place(Grid grid) const {
     return grid.block();
   }
-  /// Places in the arrival log.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t places(Grid grid) const {
     return grid.blocks();
   }
-  /// The block at a place.
   GPUSYNC_HD uint32_t block_at(uint32_t place) const { return place; }
-  /// Whether the block at a place is (still) a member.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool takes_part(Grid, uint32_t) const {
@@ -44,8 +50,9 @@ struct whole_grid {
 };
 
 /// The blocks `first` to `first + count - 1` of the grid. The others must not call the barrier: they are refused.
+/// Fulfils @ref Members.
 struct block_range {
-  static constexpr bool may_drop = false;  ///< members are fixed for a launch
+  static constexpr bool may_drop = false;
 
   uint32_t first = 0;  ///< the first block, counted as the grid counts its blocks
   uint32_t count = 1;  ///< how many blocks from there
@@ -78,9 +85,10 @@ struct block_range {
 ///
 /// Drops of even and of odd phases are noted apart: a block that reads the notes of phase p after that phase may find
 /// drops of phase p + 1 under way, which do not count yet, but none of phase p + 2, for it has not arrived in p + 1.
+/// Fulfils @ref Members.
 class dropping_blocks {
  public:
-  static constexpr bool may_drop = true;  ///< members may leave
+  static constexpr bool may_drop = true;
 
   /// With the storage's roster of `capacity` blocks: use its dropping_barrier().
   GPUSYNC_HD explicit dropping_blocks(uint32_t* roster = nullptr, uint32_t capacity = 0)

@@ -18,19 +18,22 @@ struct counter_places {
   static constexpr uint32_t most_sms = 256;  ///< those with higher numbers count as on partition 0
   static constexpr uint32_t neighbours = 2;  ///< multiprocessors that share a cluster (TPC), and so a partition
 
-  uint32_t* lines = nullptr;  ///< lines are counted from here
-  packed_plan plan;
+  uint32_t* lines = nullptr;                             ///< lines are counted from here
+  packed_plan plan;                                      ///< how the grid uses them
   uint32_t partitions[most_sms / neighbours / 32] = {};  ///< a bit for each two multiprocessors
   uint32_t line[most_lines] = {};                        ///< line i of partition 0, and in the high half of partition 1
 
+  /// Says that line `i` of a partition (0 or 1; i < most_lines) is line `number`, below 2^16, counted from `lines`.
   GPUSYNC_HD void put_line(uint32_t partition, uint32_t i, uint32_t number) {
     line[i] = (line[i] & 0xffffu << 16 * (1 - partition)) | number << 16 * partition;
   }
+  /// Says on which partition (0 or 1) multiprocessor `sm` is, below most_sms, and with it its neighbour.
   GPUSYNC_HD void put_partition(uint32_t sm, uint32_t partition) {
     uint32_t& word = partitions[sm / neighbours / 32];
     const uint32_t bit = sm / neighbours % 32;
     word = (word & ~(1u << bit)) | partition << bit;
   }
+  /// Line `i` of a partition.
   GPUSYNC_HD uint32_t* line_at(uint32_t partition, uint32_t i) const { return at(partition, line[i]); }
   /// The line that an entry of `line` names for a partition.
   GPUSYNC_HD uint32_t* at(uint32_t partition, uint32_t entry) const {

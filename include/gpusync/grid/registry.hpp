@@ -32,6 +32,7 @@ struct algorithm_list {
     (visit(Algorithms{}), ...);
   }
 #endif
+  /// The same list with one more at its beginning.
   template <class Algorithm>
   using with_first = algorithm_list<Algorithm, Algorithms...>;
 };

@@ -34,11 +34,11 @@ struct tree : algorithm_defaults {
   /// The topmost counter at the end of the phase in which the block arrived.
   using token = uint32_t;
 
-  /// A thread's own part: on each level, from its group's up, which counter (a line of the words) and which step.
+  /// A thread's own part, on each level, from its group's up.
   struct state {
-    uint32_t goal;
-    uint32_t line[Levels];
-    uint32_t step[Levels];
+    uint32_t goal;          ///< the topmost counter at the end of the phase to come
+    uint32_t line[Levels];  ///< which counters, in lines from the beginning of the words
+    uint32_t step[Levels];  ///< what is added to each
   };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t blocks) {

@@ -82,6 +82,7 @@ class opencl_failure : public runtime_failure {
 /// A program did not compile.
 class build_failure : public opencl_failure {
  public:
+  /// `code`: OpenCL's; `log`: what the compiler said, which may be empty.
   build_failure(const std::string& device, const std::string& options, cl_int code, const std::string& log)
       : opencl_failure("Building an OpenCL program for " + device + " with options \"" + options + "\"", code,
                        " The compiler says:\n" + (log.empty() ? std::string("(nothing)") : log)),

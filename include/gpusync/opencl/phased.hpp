@@ -14,7 +14,11 @@
 namespace gpusync::opencl {
 
 /// Who runs which virtual work-group: see the files of these names in gpusync/phased/.
-enum class phased_schedule { striding, claiming, flag_claiming };
+enum class phased_schedule {
+  striding,       ///< phased::striding: every P-th, the same in every phase
+  claiming,       ///< phased::claiming: the next that nobody has begun, by a counter
+  flag_claiming,  ///< phased::flag_claiming: the same by a flag each, and two barriers per phase
+};
 /// All of them.
 inline constexpr phased_schedule phased_schedules[] = {phased_schedule::striding, phased_schedule::claiming,
                                                        phased_schedule::flag_claiming};
@@ -67,6 +71,7 @@ class phased_storage {
   uint32_t capacity() const { return capacity_; }
   /// The barrier's storage, the kernel's first argument.
   barrier_storage& barrier() { return barrier_; }
+  /// The same for readers.
   const barrier_storage& barrier() const { return barrier_; }
   /// The kernel's second argument.
   const cl::Buffer& words() const { return words_; }

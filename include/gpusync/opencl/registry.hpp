@@ -115,8 +115,8 @@ inline constexpr const barrier_algorithm* barrier_algorithms[] = {&lock_based, &
 
 /// An algorithm with one of its orderings.
 struct barrier_method {
-  const barrier_algorithm* algorithm;
-  ordering order = ordering::acquire_release;
+  const barrier_algorithm* algorithm;          ///< never null
+  ordering order = ordering::acquire_release;  ///< how it orders the data around it
 
   /// As in results and on the command line: "lock-based-acquire-release".
   std::string name() const { return std::string(algorithm->family) + "-" + to_string(order); }

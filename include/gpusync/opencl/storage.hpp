@@ -131,11 +131,12 @@ class barrier_storage {
 
   /// Numbers of resident work-groups already found, by kernel and shape.
   struct known_residency {
-    cl::Kernel kernel;  // retained, so that no other kernel takes on its identity
-    std::array<size_t, 3> local;
-    cl_ulong local_memory;
-    uint32_t groups;
+    cl::Kernel kernel;            ///< retained, so that no other kernel takes on its identity
+    std::array<size_t, 3> local;  ///< work-items of a work-group, 1 in dimensions that it does not have
+    cl_ulong local_memory;        ///< bytes that a work-group uses
+    uint32_t groups;              ///< work-groups that run at once
   };
+  /// Those that resident_groups() has found with this storage, which adds to them.
   std::vector<known_residency>& known_residencies() { return known_; }
 
  private:

@@ -20,13 +20,13 @@ namespace gpusync::phased {
 ///   resident ones.
 /// Balance: a phase ends when the last virtual block that was begun ends; nobody waits while there is something to do.
 /// Storage: one word.
+/// Fulfils @ref Schedule.
 struct claiming {
   static constexpr const char* name = "claiming";
   static constexpr uint32_t barriers = 1;
 
   GPUSYNC_HD static constexpr size_t words(uint32_t) { return 1; }
 
-  /// See striding.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Sync, class Body>
   GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Sync&&, Body&& body) {

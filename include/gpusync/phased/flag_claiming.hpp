@@ -18,13 +18,13 @@ namespace gpusync::phased {
 /// Cost: a load of every flag per resident block and phase, an atomic addition per claim and per claim that came too
 ///   late, and a second barrier. `claiming` does the same with one counter and one barrier.
 /// Storage: one word per virtual block.
+/// Fulfils @ref Schedule.
 struct flag_claiming {
   static constexpr const char* name = "flag-claiming";
   static constexpr uint32_t barriers = 2;
 
   GPUSYNC_HD static constexpr size_t words(uint32_t virtual_blocks) { return virtual_blocks; }
 
-  /// See striding.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Sync, class Body>
   GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Sync&& sync, Body&& body) {

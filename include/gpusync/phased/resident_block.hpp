@@ -55,10 +55,20 @@ struct block_words<cuda_grid> {
 
 }  // namespace detail
 
+/// @page Schedule
+/// Which resident block of a phased grid runs which virtual block: a struct without data, with
+/// - `name`: as in results
+/// - `barriers`: grid barriers in each phase, with the one that ends it
+/// - `words(virtual_blocks)`: 32-bit words of shared state; all zero is a valid start, and a launch leaves them as the
+///   next one needs them
+/// - `for_each(at, sync, body)`: calls `body(virtual block)` for the block's share, with a block barrier between two:
+///   each virtual block once a phase, by all threads of one resident block. `at`: a resident_block. `sync()`: a grid
+///   barrier, false if its wait timed out; then this returns false too. All threads of all resident blocks call it
+
 /// A resident block, and the virtual blocks that it shares with the others. Each thread has its own copy.
 template <class Grid>
 struct resident_block {
-  Grid grid;
+  Grid grid;                ///< of the resident blocks
   uint32_t* words;          ///< the schedule's, shared by all blocks
   uint32_t* told;           ///< the words of detail::block_words
   uint32_t virtual_blocks;  ///< at least as many as there are resident ones

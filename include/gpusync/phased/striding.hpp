@@ -12,15 +12,13 @@ namespace gpusync::phased {
 /// Cost: a block barrier per virtual block beyond the first. No memory, no atomics.
 /// Balance: a phase lasts as long as the longest of the resident blocks' shares.
 /// Storage: none.
+/// Fulfils @ref Schedule.
 struct striding {
   static constexpr const char* name = "striding";
-  static constexpr uint32_t barriers = 1;  ///< grid barriers per phase
+  static constexpr uint32_t barriers = 1;
 
-  /// 32-bit words of shared state; all zero is a valid start.
   GPUSYNC_HD static constexpr size_t words(uint32_t) { return 0; }
 
-  /// Calls `body(virtual block)` for the block's share. `sync()`: a grid barrier, false if its wait timed out; then
-  /// this returns false too. All threads of the block call together.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Sync, class Body>
   GPUSYNC_HD static bool for_each(const resident_block<Grid>& at, Sync&&, Body&& body) {

@@ -26,9 +26,6 @@ struct cas : consensus_defaults {
   static constexpr uint32_t spin_limit = SpinLimit;
   static constexpr uint32_t max_participants = 1u << 15;
   static constexpr const char* name = "cas";
-
-  /// How often an announced call looks at a decided state at most, under sequential consistency: see
-  /// basic_rmw_object::max_passes.
   static constexpr uint32_t max_passes = 3;
 
   /// What is known of the last decided round.
@@ -38,7 +35,6 @@ struct cas : consensus_defaults {
     GPUSYNC_HD uint32_t stamp() const { return static_cast<uint32_t>(bits >> 16); }
     GPUSYNC_HD uint32_t winner() const { return static_cast<uint32_t>(bits >> 1) & 0x7fff; }
     GPUSYNC_HD uint32_t buffer() const { return static_cast<uint32_t>(bits) & 1; }
-    /// Whether it is known to be decided, not only proposed.
     GPUSYNC_HD static constexpr bool decided() { return true; }
     template <class Visitor>
     GPUSYNC_HD void visit(Visitor& put) const {
@@ -46,13 +42,10 @@ struct cas : consensus_defaults {
     }
   };
 
-  /// Words of 64 bits for so many participants; all zero is a valid start.
   GPUSYNC_HD static constexpr uint32_t words(uint32_t) { return 1; }
-  /// Most accesses to memory of latest() and of propose().
   GPUSYNC_HD static constexpr uint64_t latest_steps(uint32_t) { return 1; }
   GPUSYNC_HD static constexpr uint64_t propose_steps(uint32_t) { return 1; }
 
-  /// The last decided round of an object that nobody is using.
   template <uint32_t N>
   GPUSYNC_HD static head settled(const uint64_t* words) {
     return {*words};
@@ -64,20 +57,17 @@ struct cas : consensus_defaults {
     return {machine.template load_one<sees>(words)};
   }
 
-  /// The record of participant `self` that no decided state can be in, before its first proposal.
   GPUSYNC_API_TEMPLATE
   template <class Machine>
   GPUSYNC_HD static uint32_t free_buffer(const Machine&, const uint64_t*, uint32_t self, const head& known) {
     return known.winner() == self ? 1 - known.buffer() : 0;
   }
 
-  /// The head if the round after `known` takes this proposal.
   GPUSYNC_HD static head next(const head& known, uint32_t self, uint32_t buffer, uint32_t, const uint32_t*) {
     return {((known.bits >> 16) + 1) << 16 | self << 1 | buffer};
   }
 
-  /// Tries to make `wanted` the successor of `known`. Returns whether it did; `known` is then `wanted`, and else a
-  /// decided round after it.
+  /// `known` is `wanted` then, and else a decided round after it.
   GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>
   GPUSYNC_HD static bool propose(const Machine& machine, uint64_t* words, uint32_t, head& known, const head& wanted) {

@@ -45,8 +45,8 @@ struct coalesced_store : consensus_defaults {
 
   /// What is known of the last round.
   struct head {
-    uint64_t round;
-    uint32_t winner_and_buffer;
+    uint64_t round;              ///< its number, from 1; 0: what the object began with
+    uint32_t winner_and_buffer;  ///< participant * 2 + buffer
     bool known;  ///< that participant has won it; otherwise it took part, and the round is over or will be soon
 
     GPUSYNC_HD uint32_t stamp() const { return static_cast<uint32_t>(round); }
@@ -67,24 +67,25 @@ struct coalesced_store : consensus_defaults {
     const uint32_t high = one < other ? other : one;
     return Where == space::global ? high * (high + 1) / 2 + low : low * 16 + (low + high) % 16;
   }
+  /// What a participant's own cell holds once it has proposed its record `buffer` (0 or 1) to a round.
   GPUSYNC_HD static constexpr Cell own_cell(uint64_t round, uint32_t buffer) {
     return static_cast<Cell>(round << 1 | buffer);
   }
+  /// The round in an own cell; 0: none yet.
   GPUSYNC_HD static constexpr uint64_t round_of(Cell own) { return own >> 1; }
+  /// The record in an own cell.
   GPUSYNC_HD static constexpr uint32_t buffer_of(Cell own) { return static_cast<uint32_t>(own) & 1; }
-  /// A shared cell's round loses its upper bits. It is compared only with that of a round in which both have stored.
+  /// What the cell of two participants holds once `writer` has stored. The round loses its upper bits: it is compared
+  /// only with that of a round in which both have stored.
   GPUSYNC_HD static constexpr Cell pair_cell(uint64_t round, uint32_t writer) {
     return static_cast<Cell>(round << 4 | writer);
   }
+  /// The participant who stored last in the cell of two.
   GPUSYNC_HD static constexpr uint32_t writer_of(Cell pair) { return static_cast<uint32_t>(pair) & 15; }
 
   /// In words of 64 bits: the cells; and behind their line, if the evidence asks for it, where participants run.
   GPUSYNC_HD static constexpr uint32_t words(uint32_t participants) {
     return Evidence::apart ? places + participants : cell_words(participants);
-  }
-  GPUSYNC_HD static constexpr uint32_t cell_words(uint32_t participants) {
-    const uint32_t cells = Where == space::global ? participants * (participants + 1) / 2 : participants * 16;
-    return static_cast<uint32_t>((cells * sizeof(Cell) + 7) / 8);
   }
 
   /// Makes sure that no two participants of a grid are on one multiprocessor, if the evidence is for such only. Part of
@@ -103,12 +104,6 @@ struct coalesced_store : consensus_defaults {
       }
       if (machine.any(taken)) machine.refuse_place();
     }
-  }
-  GPUSYNC_HD static constexpr uint64_t pairs(uint32_t participants) {
-    return uint64_t{participants} * (participants - 1) / 2;
-  }
-  GPUSYNC_HD static constexpr uint64_t settle_steps(uint32_t participants) {
-    return 1 + participants + pairs(participants);
   }
   GPUSYNC_HD static constexpr uint64_t latest_steps(uint32_t participants) {
     return participants + settle_steps(participants);
@@ -187,6 +182,17 @@ struct coalesced_store : consensus_defaults {
 
  private:
   static constexpr uint32_t places = 16;  // behind the line of the cells
+
+  GPUSYNC_HD static constexpr uint32_t cell_words(uint32_t participants) {
+    const uint32_t cells = Where == space::global ? participants * (participants + 1) / 2 : participants * 16;
+    return static_cast<uint32_t>((cells * sizeof(Cell) + 7) / 8);
+  }
+  GPUSYNC_HD static constexpr uint64_t pairs(uint32_t participants) {
+    return uint64_t{participants} * (participants - 1) / 2;
+  }
+  GPUSYNC_HD static constexpr uint64_t settle_steps(uint32_t participants) {
+    return 1 + participants + pairs(participants);
+  }
 
   /// For the memory of an object that nobody is using.
   struct plain : single_lane {

@@ -6,27 +6,30 @@
 
 namespace gpusync::rmw {
 
-// A Consensus is a struct without data, derived from consensus_defaults, that decides which proposal each round takes.
-// Besides what has a default there, it has
-//
-//   order, name                       how its words order the accesses around a call, and its name
-//   max_participants, max_passes      limits; see basic_rmw_object
-//   words(N)                          words of 64 bits for N participants; all zero is a valid start
-//   head                              what is known of a round: stamp(), winner(), buffer(), decided(), visit(); and
-//                                     state(words) if it carries the state
-//   settled<N>(words)                 the head of an object that nobody uses
-//   latest<N>(machine, words)         the head of the last round
-//   free_buffer(machine, words, self, known)
-//                                     the record that a participant who joins may write
-//   next(known, self, buffer, last, state)
-//                                     the head if the next round takes a participant's record; with_state(known, state)
-//                                     the same without a record, if it carries the state
-//   propose<N>(machine, words, self, known, wanted)
-//                                     tries to make `wanted` the round after `known`: whether it did. `known` is the
-//                                     last round then
-//   latest_steps(N), propose_steps(N) how many accesses to memory these make at most
+/// @page Consensus
+/// What decides which proposal each round of a wait-free object takes: a struct without data, derived from
+/// consensus_defaults. Besides what has a default there, it has
+/// - `order`, `name`: how its words order the accesses around a call, a publication; and its name, as in results
+/// - `max_participants`, `max_passes`: limits; see basic_rmw_object
+/// - `words(N)`: words of 64 bits for N participants; all zero is a valid start
+/// - `head`: what is known of a round, copied freely:
+///   - `head::stamp()`: the tag of the words of its record
+///   - `head::winner()`, `head::buffer()`: the participant whose record it took, and which of its two
+///   - `head::decided()`: whether it is known to be decided, not only proposed
+///   - `head::visit(put)`: gives `put` all that the head consists of, for the milestone() of a Machine
+///   - `head::state(words)`: writes the object's state, as split() does; if the policy carries it
+/// - `settled<N>(words)`: the head of an object that nobody uses
+/// - `latest<N>(machine, words)`: the head of the last round
+/// - `free_buffer(machine, words, self, known)`: the record of participant `self` that no decided state can be in,
+///   which it may write when it joins
+/// - `next(known, self, buffer, last, state)`: the head if the next round takes this record; `last`: the stamp that the
+///   participant has last written
+/// - `with_state(known, state)`: the same without a record, if the policy carries the state
+/// - `propose<N>(machine, words, self, known, wanted)`: tries to make `wanted` the round after `known`: whether it did.
+///   `known` is the last round then
+/// - `latest_steps(N)`, `propose_steps(N)`: how many accesses to memory these make at most
 
-/// What most policies are.
+/// What most policies are. Fulfils @ref Consensus with what derives from it.
 struct consensus_defaults {
   /// How often one who has announced an operation looks for the answer before it competes for a round.
   static constexpr uint32_t spin_limit = 0;

@@ -52,7 +52,9 @@ struct device_permit {
 /// shared_rmw_storage::start(). A launch on another device is refused.
 template <class Consensus>
 struct evidence_permit : device_permit {
+  /// For launches on host threads: what one thread of the kernel gets.
   GPUSYNC_HD evidence_permit(gpusync::detail::for_one_thread, const evidence_permit& other) : device_permit(other) {}
+  /// Use require_evidence() instead, which looks at the device.
   GPUSYNC_HD explicit evidence_permit(const device_permit& asked) : device_permit(asked) {}
 };
 
@@ -104,7 +106,7 @@ class cuda_rmw_storage
 ///   auto counter = memory.start(0).join(warp);
 template <class Object>
 struct alignas(128) shared_rmw_storage {
-  uint64_t words[Object::words];
+  uint64_t words[Object::words];  ///< the object's; written by start()
 
   /// Makes a fresh object. All threads of the block call it together, before the first join(). Not for policies that
   /// stand on evidence.

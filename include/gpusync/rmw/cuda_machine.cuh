@@ -86,8 +86,10 @@ struct cuda_participant {
 
 /// One thread as a participant: what a program does that has other work for the rest of the warp, and for few
 /// participants. Not for rmw::coalesced_store. A thread keeps its part in registers only for the smallest objects.
+/// Fulfils @ref Machine but for the masked store.
 template <space Where>
 struct cuda_thread : single_lane, detail::cuda_participant<Where> {
+  /// Through which it reaches memory.
   using access = cuda_words<Where>;
 
   __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {
@@ -114,13 +116,15 @@ struct cuda_thread : single_lane, detail::cuda_participant<Where> {
   }
 };
 
-/// A whole warp as a participant; its 32 lanes call each function together, converged.
+/// A whole warp as a participant; its 32 lanes call each function together, converged. Fulfils @ref Machine.
 template <space Where>
 class cuda_warp : public detail::cuda_participant<Where> {
  public:
+  /// Through which it reaches memory.
   using access = cuda_words<Where>;
   static constexpr uint32_t lanes = 32;
 
+  /// The calling thread's warp.
   __device__ __forceinline__ cuda_warp() { asm("mov.u32 %0, %%laneid;" : "=r"(lane_)); }
 
   __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {

@@ -37,6 +37,7 @@ inline uint32_t masked_stores = 0;
 /// A participant that is one host thread. Words of 64 bits are accessed with the compiler's atomics, 128 bits with
 /// cmpxchg16b. No processor has a masked store of several words: assign() and load_cell() imitate that of a GPU under
 /// a lock, so objects with rmw::coalesced_store are wait-free on a host only as far as nobody is stopped in between.
+/// Fulfils @ref Machine.
 struct host_machine : single_lane {
   static constexpr bool imitates_masked_store = true;
 

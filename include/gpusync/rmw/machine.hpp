@@ -15,41 +15,36 @@ enum class space {
 /// What load_wide() and compare_exchange_wide() take.
 using wide = wide_word;
 
-// A Machine is how one participant reaches memory and how its lanes, the threads that act together for it, reach each
-// other. All lanes call each function together. What the objects ask of it:
-//
-//   lanes, lane()                     how many there are (1 to 32), and which one is calling
-//   load<Order>(address)              the word, of 32 or 64 bits, at the lane's own address
-//   load_one<Order>(address)          the word at an address that all lanes share: the same value for all of them
-//   store<Order>(address, word)       of the lane's own word
-//   compare_exchange<Order>(address, expected, desired)
-//                                     once for all lanes; returns what stood there before
-//   load_wide<Order>(address), compare_exchange_wide<Order>(address, expected, desired)
-//                                     both for 128 bits
-//   assign(count, address_of, word_of)
-//                                     words 0 to count - 1, each to its address, all at once: the masked store
-//   load_cell<Order>(address)         a word that assign() writes; these have 32 or 64 bits
-//   imitates_masked_store, where      whether assign() is one by other means than the hardware's; its memory
-//   fence()                           a sequentially consistent fence
-//   sync_lanes()                      orders the lanes' accesses before it with those behind it, for
-//                                     publication::ordered
-//   any(b), all(b), ballot(b)         votes of the lanes; the ballot's bit l is lane l's
-//   merge(bits), most(word)           union and maximum over the lanes
-//   broadcast(word, lane)             32 bits of that lane
-//   sum_before<Used>(amount, total)   the sum over the lanes before this one; `total` over all; only the first `Used`
-//                                     of them have anything to add
-//   hold(words)                       `words`, for a participant to keep
-//   refuse(participant, count)        for a number of a participant that the object does not have; does not return
-//   place(), refuse_place()           where it runs, never 0, and what to do if another one runs there too, which does
-//                                     not return; only for evidence that asks for it (rmw/litmus.hpp)
-//   rounds_exhausted(rounds)          for an object that has no more rounds; does not return
-//   milestone(pass, participant)      says that everything that the participant does from here on follows from its
-//                                     operation and from what participant.visit() shows. Only the schedule explorer
-//                                     listens: it may forget how the participant came here.
-//
-// Every access to memory goes through these functions, so a test's machine can count them, or stop for ever at one.
+/// @page Machine
+/// How one participant of a wait-free object reaches memory, and how its lanes, the threads that act together for it,
+/// reach each other. All lanes call each function together. Every access to memory goes through these functions, so a
+/// test's machine can count them, or stop for ever at one.
+/// - `lanes`, `lane()`: how many there are (1 to 32), and which one is calling
+/// - `load<Order>(address)`: the word, of 32 or 64 bits, at the lane's own address
+/// - `load_one<Order>(address)`: the word at an address that all lanes share: the same value for all of them
+/// - `store<Order>(address, word)`: of the lane's own word
+/// - `compare_exchange<Order>(address, expected, desired)`: once for all lanes; returns what stood there before
+/// - `load_wide<Order>(address)`, `compare_exchange_wide<Order>(address, expected, desired)`: both for 128 bits
+/// - `assign(count, address_of, word_of)`: words 0 to count - 1, each to its address, all at once: the masked store
+/// - `load_cell<Order>(address)`: a word that assign() writes; these have 32 or 64 bits
+/// - `imitates_masked_store`, `where`: whether assign() is one by other means than the hardware's; its memory
+/// - `fence()`: a sequentially consistent fence
+/// - `sync_lanes()`: orders the lanes' accesses before it with those behind it, for publication::ordered
+/// - `any(b)`, `all(b)`, `ballot(b)`: votes of the lanes; the ballot's bit l is lane l's
+/// - `merge(bits)`, `most(word)`: union and maximum over the lanes
+/// - `broadcast(word, lane)`: 32 bits of that lane
+/// - `sum_before<Used>(amount, total)`: the sum over the lanes before this one; `total` over all; only the first `Used`
+///   of them have anything to add
+/// - `hold(words)`: `words`, for a participant to keep
+/// - `refuse(participant, count)`: for a number of a participant that the object does not have; does not return
+/// - `place()`, `refuse_place()`: where it runs, never 0, and what to do if another one runs there too, which does not
+///   return; only for evidence that asks for it (rmw/litmus.hpp)
+/// - `rounds_exhausted(rounds)`: for an object that has no more rounds; does not return
+/// - `milestone(pass, participant)`: says that everything that the participant does from here on follows from its
+///   operation and from what participant.visit() shows. Only the schedule explorer listens: it may forget how the
+///   participant came here.
 
-/// The part that a machine of one lane has for nothing.
+/// The part that a machine of one lane has for nothing. Fulfils @ref Machine but for its accesses to memory.
 struct single_lane {
   static constexpr uint32_t lanes = 1;
 

@@ -80,10 +80,11 @@ template <class T>
 struct named_operation {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8, "named operations are for numbers of 32 and 64 bits");
 
-  T operand{};
-  T expected{};  ///< of compare_exchange
-  operation_kind kind = operation_kind::add;
+  T operand{};                                ///< see operation_kind
+  T expected{};                               ///< of compare_exchange
+  operation_kind kind = operation_kind::add;  ///< what it does with them
 
+  /// `expected`: for compare_exchange.
   GPUSYNC_HD static named_operation make(operation_kind kind, T operand, T expected = T{}) {
     named_operation made;
     made.operand = operand;
@@ -92,6 +93,7 @@ struct named_operation {
     return made;
   }
 
+  /// The new value.
   GPUSYNC_HD T operator()(T old) const {
     using sum = typename detail::added_as<T>::type;
     switch (kind) {
@@ -115,14 +117,19 @@ struct named_operation {
 /// every announcement before its code is known. May be specialized for operations that seldom need all their bytes.
 template <class Operation>
 struct wire {
-  static constexpr uint32_t words = words_of<Operation>;
-  static constexpr uint32_t common_words = words;
+  static constexpr uint32_t words = words_of<Operation>;  ///< of an operation of any code, at most
+  static constexpr uint32_t common_words = words;         ///< of every operation; at least 1
   /// Whether some operations are additions, which a whole warp applies at once; see the specialization below.
   static constexpr bool has_sums = false;
 
+  /// Words of an operation of this code, from common_words to words.
   GPUSYNC_HD static constexpr uint32_t words_with(uint32_t) { return words; }
+  /// The code of an operation, below 2^8.
   GPUSYNC_HD static uint32_t code(const Operation&) { return 0; }
+  /// Writes an operation as words, `words` of them whatever its code.
   GPUSYNC_HD static void put(const Operation& operation, uint32_t* to) { split(operation, to); }
+  /// The operation of this code and of the words that put() has written, of which those behind words_with(code) may be
+  /// anything.
   GPUSYNC_HD static Operation get(uint32_t, const uint32_t* from) { return joined<Operation>(from); }
 };
 
