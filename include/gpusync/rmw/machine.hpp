@@ -44,7 +44,7 @@ using wide = wide_word;
 ///   operation and from what participant.visit() shows. Only the schedule explorer listens: it may forget how the
 ///   participant came here.
 
-/// The part that a machine of one lane has for nothing. Fulfils @ref Machine but for its accesses to memory.
+/// The part that a machine of one lane has for nothing. Fulfils @ref Machine in what is about lanes.
 struct single_lane {
   static constexpr uint32_t lanes = 1;
 
