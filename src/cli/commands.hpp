@@ -24,7 +24,7 @@ struct run_options {
   std::vector<std::string> devices;  ///< empty: the first that there is
   std::vector<std::string> axes;     ///< "blocks=1,2,4"
   bool quick = false;
-  bool samples = false;                            ///< keep every sample in the JSON
+  bool no_samples = false;                         ///< leave the samples out of the JSON
   std::optional<std::string> json, csv, markdown;  ///< output files; "-" is stdout
   std::vector<std::string> command;                ///< as the user typed it, for the context
 };
@@ -35,6 +35,17 @@ exit_code run_run(const console_options& console, const run_options& options);
 /// gpusync report: a web page from result documents. `refit`: with their fits made anew.
 exit_code run_report(const console_options& console, const std::vector<std::string>& inputs, const std::string& output,
                      bool refit);
+
+struct compare_options {
+  std::vector<std::string> documents;  ///< before, after, before, after, …
+  double least_effect_percent = 2;     ///< a change smaller than this matters to nobody
+  double confidence_percent = 95;      ///< that no row is called faster or slower which is not
+  bool as_json = false;
+};
+
+/// gpusync compare: what became faster and slower between two documents, or pairs of them. Failed if anything is
+/// slower.
+exit_code run_compare(const console_options& console, const compare_options& options);
 
 struct tune_options {
   std::vector<std::string> devices;   ///< empty: the first that there is

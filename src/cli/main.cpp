@@ -11,6 +11,8 @@
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/version.hpp>
 #include "cli/commands.hpp"
+#include "cli/help_files.hpp"
+#include "experiments/experiment.hpp"
 #include "nearest.hpp"
 #include "usage_error.hpp"
 
@@ -69,6 +71,66 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
+option_help help_of(const CLI::Option& option) {
+  option_help known{{}, option.get_items_expected_max() == 0 ? "" : option.get_type_name(), option.get_description()};
+  for (const std::string& name : option.get_snames()) known.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) known.names.push_back("--" + name);
+  if (!known.value_name.empty()) {
+    known.takes = known.value_name == "FILE"         ? value_kind::file
+                  : known.value_name == "DEVICE"     ? value_kind::device
+                  : known.value_name == "EXPERIMENT" ? value_kind::experiment
+                                                     : value_kind::text;
+  }
+  return known;
+}
+
+std::vector<option_help> options_of(const CLI::App& app) {
+  std::vector<option_help> all;
+  for (const CLI::Option* option : app.get_options()) all.push_back(help_of(*option));
+  return all;
+}
+
+/// What --help says, as data.
+program_help help_of(const CLI::App& app) {
+  program_help program{app.get_description(), app.get_footer(), options_of(app), {}, {}};
+  for (const CLI::App* command : app.get_subcommands({})) {
+    command_help known{command->get_name(), command->get_description(), options_of(*command)};
+    std::erase_if(known.options, [](const option_help& one) {  // that of the program
+      return std::find(one.names.begin(), one.names.end(), "--help") != one.names.end();
+    });
+    program.commands.push_back(std::move(known));
+  }
+  for (const experiment* one : all_experiments()) program.experiments.push_back(one->name);
+  return program;
+}
+
+/// One sentence on a command line that cannot be read, with what is allowed.
+std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& wrong, int argc, char** argv) {
+  const std::vector<std::string> commands = commands_of(app);
+  const std::string word = unknown_command(app, argc, argv);
+  if (!word.empty()) {
+    return fmt::format("There is no command '{}': there is {}.{}", word, fmt::join(commands, ", "),
+                       did_you_mean(word, commands));
+  }
+  const std::vector<CLI::App*> given = app.get_subcommands();
+  if (given.empty())
+    return fmt::format("A command is required: {}. `gpusync --help` says more.", fmt::join(commands, ", "));
+  const CLI::App& command = *given.front();
+  const std::string help = fmt::format("`gpusync {} --help` says what is allowed.", command.get_name());
+  for (const std::string& extra : app.remaining(true)) {
+    if (!extra.starts_with('-')) continue;
+    std::vector<std::string> known;
+    for (const CLI::App* each : {&app, &command}) {
+      for (const CLI::Option* option : each->get_options()) {
+        for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+      }
+    }
+    return fmt::format("There is no option '{}' of gpusync {}: {}{}", extra, command.get_name(), help,
+                       did_you_mean(extra, known));
+  }
+  return one_line(wrong.what()) + " " + help;
+}
+
 /// A descriptor that is closed would be given to the next file that is opened, and what goes to a standard stream into
 /// that file. So reading finds nothing, remarks go nowhere, and what is to be printed fails in words.
 void open_closed_streams() {
@@ -104,33 +166,56 @@ int parse_and_run(int argc, char** argv) {
   run_options options;
   options.command.assign(argv, argv + argc);
   auto* run = app.add_subcommand("run", "Measure, check and print");
-  run->add_option("experiment", options.experiments, "Experiments to run (see gpusync list)")->required();
-  once_each(run->add_option("-d,--device", options.devices, "Device to measure; may be given again"));
+  run->add_option("experiment", options.experiments, "Experiments to run (see gpusync list)")
+      ->required()
+      ->type_name("EXPERIMENT");
+  once_each(
+      run->add_option("-d,--device", options.devices, "Device to measure; may be given again")->type_name("DEVICE"));
   once_each(
       run->add_option("-a,--axis", options.axes,
-                      "Values to sweep: blocks=1,2,4 or blocks=1:132:10 or elements=2^16:2^26; may be given again"));
+                      "Values to sweep: blocks=1,2,4 or blocks=1:132:10 or elements=2^16:2^26; may be given again")
+          ->type_name("AXIS=VALUES"));
   run->add_flag("--quick", options.quick, "Fewer shapes and samples: seconds instead of minutes");
-  run->add_flag("--samples", options.samples, "Keep every sample in the JSON document");
-  run->add_option("--json", options.json, "Write the result document to this file (- is stdout)");
-  run->add_option("--csv", options.csv, "Write the rows as CSV (- is stdout)");
-  run->add_option("--md", options.markdown, "Write the tables as Markdown (- is stdout)");
+  run->add_flag("--no-samples", options.no_samples, "Leave the samples of rounds out of the JSON document");
+  run->add_option("--json", options.json, "Write the result document to this file (- is stdout)")->type_name("FILE");
+  run->add_option("--csv", options.csv, "Write the rows as CSV (- is stdout)")->type_name("FILE");
+  run->add_option("--md", options.markdown, "Write the tables as Markdown (- is stdout)")->type_name("FILE");
   run->footer([&] { return describe_axes(options.command); });
   run->callback([&] { result = run_run(common.console(), options); });
 
   std::vector<std::string> inputs;
   std::string output;
   auto* report = app.add_subcommand("report", "One self-contained web page from result documents");
-  report->add_option("results", inputs, "Result documents")->required();
-  report->add_option("-o,--output", output, "The page to write (- is stdout)")->required();
+  report->add_option("results", inputs, "Result documents")->required()->type_name("FILE");
+  report->add_option("-o,--output", output, "The page to write (- is stdout)")->required()->type_name("FILE");
   bool refit = false;
   report->add_flag("--refit", refit, "Fit today's models to the rows, in place of the fits in the documents");
   report->callback([&] { result = run_report(common.console(), inputs, output, refit); });
 
+  compare_options comparing;
+  auto* compare = app.add_subcommand("compare", "What became faster and slower between two result documents");
+  compare->add_option("documents", comparing.documents, "BEFORE.json AFTER.json, and more such pairs")
+      ->required()
+      ->expected(2, 1000)
+      ->type_name("FILE");
+  compare->add_option("--least", comparing.least_effect_percent, "Percent that a time must change by to matter")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  compare->add_option("--confidence", comparing.confidence_percent, "Percent, for all rows together")
+      ->check(CLI::Range(50.0, 99.999))
+      ->type_name("PERCENT")
+      ->capture_default_str();
+  compare->add_flag("--json", comparing.as_json, "As JSON");
+  compare->footer(
+      "Exit code 1: something is slower, or failed that was right. Pairs of runs taken in turns tell more.");
+  compare->callback([&] { result = run_compare(common.console(), comparing); });
+
   tune_options tuning;
   auto* tune = app.add_subcommand("tune", "Measure the design space of grid barriers, write the default table");
-  once_each(
-      tune->add_option("-d,--device", tuning.devices, "Device to tune for; the default is the first that exists"));
-  tune->add_option("-o,--output", tuning.output, "The table to write (- is stdout, the default)");
+  once_each(tune->add_option("-d,--device", tuning.devices, "Device to tune for; the default is the first that exists")
+                ->type_name("DEVICE"));
+  tune->add_option("-o,--output", tuning.output, "The table to write (- is stdout, the default)")->type_name("FILE");
   tune->callback([&] { result = run_tune(common.console(), tuning); });
 
   auto* doctor = app.add_subcommand("doctor", "What on this machine spoils measurements or is missing");
@@ -140,18 +225,22 @@ int parse_and_run(int argc, char** argv) {
   coverage->add_flag("--json", as_json, "As JSON");
   coverage->callback([&] { result = run_coverage(common.console(), as_json); });
 
+  std::string shell;
+  auto* completions = app.add_subcommand("completions", "A script that lets a shell complete gpusync's words");
+  completions->add_option("shell", shell, fmt::format("One of {}", fmt::join(known_shells, ", ")))
+      ->required()
+      ->type_name("SHELL");
+  completions->callback([&] { fmt::print("{}", completions_for(shell, help_of(app))); });
+
+  auto* manual = app.add_subcommand("manual", "The manual page, for man: gpusync manual > gpusync.1");
+  manual->callback([&] { fmt::print("{}", manual_page(help_of(app), GPUSYNC_VERSION_STRING)); });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {  // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& wrong) {
-    const std::string word = unknown_command(app, argc, argv);
-    if (!word.empty()) {
-      const std::vector<std::string> commands = commands_of(app);
-      return fail(exit_code::usage, fmt::format("There is no command '{}': there is {}.{}", word,
-                                                fmt::join(commands, ", "), did_you_mean(word, commands)));
-    }
-    return fail(exit_code::usage, one_line(wrong.what()) + " `gpusync --help` says what is allowed.");
+    return fail(exit_code::usage, what_is_wrong(app, wrong, argc, argv));
   }
   return code(result);
 }

@@ -88,7 +88,7 @@ std::vector<job> plan(const run_options& options) {
         throw usage_error(fmt::format("The experiment {} does not run on {} devices, such as {}.", one->name,
                                       to_string(device.kind), device.id));
       }
-      jobs.push_back({one, {device, choice, options.quick, options.samples}});
+      jobs.push_back({one, {device, choice, options.quick, !options.no_samples}});
       if (one->check) one->check(jobs.back().request);
     }
   }

@@ -55,15 +55,21 @@ void judge(const prepared_method& program, const compared& figures, row& entry) 
   if (program.finish) program.finish(entry);
 }
 
-/// No boundary takes less than no time: other work on the machine was larger than what was to be measured.
+/// A figure that cannot be told from zero is no time: other work on the machine was larger than what was to be
+/// measured. The work alone may be nothing, and then its row stays, without a figure.
 void require_growth(row& entry) {
   metric& time = entry.metrics.front().second;
-  if (entry.status != row_status::ok || entry.kind == method_kind::floor || *time.median > 0) return;
-  mark_skipped(entry, fmt::format("Not measurable: the longer runs took no longer than the shorter ones (median "
-                                  "difference {:.3g} us a step, quartiles {:.3g} and {:.3g}). Is the machine busy with "
-                                  "other work?",
-                                  *time.median, *time.q1, *time.q3));
-  time.value = time.q1 = time.median = time.q3 = time.stddev = std::nullopt;
+  if (entry.status != row_status::ok || (*time.value > 0 && (!time.bounds || time.bounds->low > 0))) return;
+  const std::string why = fmt::format(
+      "Not above the noise: longer runs did not take longer for certain (median difference {:.3g} us a step, "
+      "quartiles {:.3g} and {:.3g}). Is the machine busy with other work?",
+      *time.median, *time.q1, *time.q3);
+  if (entry.kind == method_kind::floor) {
+    entry.verification = why;
+  } else {
+    mark_skipped(entry, why);
+  }
+  time.value = time.median = std::nullopt;
 }
 
 }  // namespace
@@ -119,13 +125,17 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
   };
   comparison_setting own = setting;
   if (!own.clock_mhz) own.clock_mhz = [&workload] { return workload.clock_mhz(); };
-  const stop_rule rule = quick ? stop_rule{5, 15, 0.02, 0.5, 2e9} : stop_rule{11, 51, 0.005, 0.5, 8e9};
+  const stop_rule rule = quick ? stop_rule{7, 15, 0.02, 0.5, 2e9} : stop_rule{11, 51, 0.005, 0.5, 8e9};
   std::vector<method_result> results = compare_methods(own, methods, prepare, rule, progress);
   for (method_result& result : results) {
     constexpr double us = 1e-3;
     metric time = median_metric(result.figures.of(step_sample), us, "us", setting.request.keep_samples);
     time.stop = result.stop();
-    if (time.n != 0) time.stddev = repeat_sigma(result.figures) * us;
+    if (time.n != 0) {
+      time.stddev = repeat_sigma(result.figures) * us;
+      time.run_steps = {static_cast<uint64_t>(result.figures.of(shorter_steps_sample).front()),
+                        static_cast<uint64_t>(result.figures.of(longer_steps_sample).front())};
+    }
     result.entry.metrics = {{"step_time", std::move(time)}};
     require_growth(result.entry);
   }
@@ -133,7 +143,7 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
 }
 
 stop_rule rule_for_runs(bool quick) {
-  return quick ? stop_rule{1, 5, 0.05, 0, 0.5e9, 1} : stop_rule{3, 15, 0.005, 0, 3e9, 3};
+  return quick ? stop_rule{7, 15, 0.05, 0, 0.5e9, 1} : stop_rule{7, 15, 0.005, 0, 3e9, 3};
 }
 
 std::vector<method_result> compare_runs(workload& workload, const comparison_setting& setting,

@@ -12,7 +12,12 @@ namespace {
 /// The part of the progress that is warming up.
 constexpr double warm_up_share = 0.2;
 
-bool is_active(const compared& one) {
+bool takes_turns(const compared& one) {
+  return one.stop != stop_reason::interrupted && !one.failure;
+}
+
+/// Whether more rounds are needed for its sake.
+bool wants_more(const compared& one) {
   return one.stop == stop_reason::running && !one.failure;
 }
 
@@ -31,6 +36,7 @@ void guarded(compared& result, Work&& work) {
 void take_turn(const candidate& one, const stop_rule& rule, const host_timer& clock, compared& result) {
   const turn_samples turn = one.run();
   for (const auto& [name, value] : turn) result.samples[name].push_back(value);
+  if (result.stop != stop_reason::running) return;
   result.stop = rule.judge(summarize(result.of(turn.front().first)), clock.nanoseconds());
 }
 
@@ -52,19 +58,18 @@ std::vector<compared> compare(const std::vector<candidate>& candidates, const co
   }
 
   const host_timer clock;
-  bool any = true;
+  bool any = !candidates.empty();
   for (size_t round = 0; any; ++round) {
-    any = false;
     for (size_t turn = 0; turn < candidates.size(); ++turn) {
       const size_t i = (turn + round) % candidates.size();
-      if (!is_active(results[i])) continue;
+      if (!takes_turns(results[i])) continue;
       if (options.interrupted()) {
         results[i].stop = stop_reason::interrupted;
         continue;
       }
       guarded(results[i], [&] { take_turn(candidates[i], options.stop, clock, results[i]); });
-      any = any || is_active(results[i]);
     }
+    any = std::ranges::any_of(results, wants_more);
     const double done = static_cast<double>(round + 1) / static_cast<double>(options.stop.max_samples);
     options.progress(warm_up_share +
                      (1 - warm_up_share) * std::min(1.0, std::max(done, clock.nanoseconds() / options.stop.budget_ns)));

@@ -28,7 +28,8 @@ struct comparison_options {
   std::function<void(double fraction)> progress = [](double) {};  ///< 0..1, for this comparison
 };
 
-/// What came of one candidate. If it threw, `failure` holds what it threw and the rest is what was measured before.
+/// What came of one candidate; `stop` is by what it first met the stop rule. If it threw, `failure` holds what it threw
+/// and the rest is what was measured before.
 struct compared {
   /// Samples by name; those at one index are of one round, in this candidate and in all others.
   std::map<std::string, std::vector<double>> samples;
@@ -39,9 +40,9 @@ struct compared {
   const std::vector<double>& of(const std::string& name) const;
 };
 
-/// Warms every candidate up and then takes turns: in each round every candidate that has not met the stop rule runs
-/// once, in an order that rotates from round to round. The warm-up is in no figure, nor is its time in the budget.
-/// Results are in the order of the candidates.
+/// Warms every candidate up and then takes turns: in each round every candidate runs once, in an order that rotates
+/// from round to round, until each has met the stop rule, so that all have the same rounds but for one that throws. The
+/// warm-up is in no figure, nor is its time in the budget. Results are in the order of the candidates.
 std::vector<compared> compare(const std::vector<candidate>& candidates, const comparison_options& options);
 
 /// `combine(values[i], base[i])` for each round that both have: what drifts from round to round is in both.

@@ -22,9 +22,9 @@
 namespace gpusync::tool {
 namespace {
 
-/// A verdict's sentence with the place that it speaks of set apart.
+/// A verdict with what is behind it.
 std::string verdict_html(const verdict& found) {
-  return fmt::format("<b>{}</b>{}", html_escaped(found.where), html_escaped(found.text.substr(found.where.size())));
+  return fmt::format("<b>{}</b> {}", html_escaped(found.text), html_escaped(found.behind));
 }
 
 std::string verdicts_html(const document& results) {

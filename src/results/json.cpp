@@ -34,15 +34,20 @@ json metric_to_json(const metric& measured) {
     samples = json::array();
     for (const double sample : *measured.samples) samples.push_back(number_or_null(sample));
   }
-  return {{"value", number_or_null(measured.value)},
-          {"unit", measured.unit},
-          {"n", measured.n},
-          {"q1", number_or_null(measured.q1)},
-          {"median", number_or_null(measured.median)},
-          {"q3", number_or_null(measured.q3)},
-          {"stddev", number_or_null(measured.stddev)},
-          {"samples", std::move(samples)},
-          {"stop", value_or_null(measured.stop)}};
+  json result = {{"value", number_or_null(measured.value)},
+                 {"unit", measured.unit},
+                 {"n", measured.n},
+                 {"q1", number_or_null(measured.q1)},
+                 {"median", number_or_null(measured.median)},
+                 {"q3", number_or_null(measured.q3)},
+                 {"stddev", number_or_null(measured.stddev)},
+                 {"samples", std::move(samples)},
+                 {"stop", value_or_null(measured.stop)},
+                 {"interval", measured.bounds ? json::array({number_or_null(measured.bounds->low),
+                                                             number_or_null(measured.bounds->high)})
+                                              : json(nullptr)}};
+  if (measured.run_steps) result["run_steps"] = {measured.run_steps->first, measured.run_steps->second};
+  return result;
 }
 
 json row_to_json(const row& entry) {
@@ -135,6 +140,15 @@ class place {
     return value_->get<double>();
   }
 
+  std::optional<interval> interval_or_null() const {
+    if (empty()) return std::nullopt;
+    std::vector<std::optional<double>> ends;
+    each_element("two numbers or null", [&](const place& end) { ends.push_back(end.number_or_null()); });
+    if (ends.size() != 2) fail("two numbers or null");
+    if (!ends[0] || !ends[1]) return std::nullopt;
+    return interval{*ends[0], *ends[1]};
+  }
+
   std::optional<bool> bool_or_null() const {
     if (empty()) return std::nullopt;
     if (!value_->is_boolean()) fail("true, false or null");
@@ -197,6 +211,13 @@ metric read_metric(const place& at) {
   measured.q3 = at.member("q3").number_or_null();
   measured.stddev = at.member("stddev").number_or_null();
   measured.stop = at.member("stop").string_or_null();
+  measured.bounds = at.member("interval").interval_or_null();
+  if (const place lengths = at.member("run_steps"); !lengths.empty()) {
+    std::vector<uint64_t> steps;
+    lengths.each_element("two numbers of steps", [&](const place& one) { steps.push_back(one.count()); });
+    if (steps.size() != 2) lengths.fail("two numbers of steps");
+    measured.run_steps = {steps[0], steps[1]};
+  }
   if (const place samples = at.member("samples"); !samples.empty()) {
     measured.samples.emplace();
     samples.each_element("an array of numbers or null", [&](const place& sample) {
@@ -273,7 +294,20 @@ json to_json(const document& results) {
 }
 
 std::string to_json_text(const document& results) {
-  return to_json(results).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  const auto dump = [](const json& value, int indent) {
+    return value.dump(indent, ' ', false, json::error_handler_t::replace);
+  };
+  std::string context = dump(results.context, 2);
+  for (size_t at = context.find('\n'); at != std::string::npos; at = context.find('\n', at + 1))
+    context.insert(at + 1, "  ");
+  std::string text =
+      fmt::format("{{\n  \"schema\": \"{}\",\n  \"context\": {},\n  \"rows\": [", results_schema, context);
+  const char* before = "\n    ";
+  for (const row& entry : results.rows) {
+    text += before + dump(row_to_json(entry), -1);
+    before = ",\n    ";
+  }
+  return text + "\n  ]\n}\n";
 }
 
 document from_json(const json& value, const std::string& name) {

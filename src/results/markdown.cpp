@@ -104,7 +104,7 @@ std::string to_markdown(const document& results) {
   std::string text = "# gpusync results\n\n";
   if (is_incomplete(results)) text += "**INCOMPLETE: the run was cut short.**\n\n";
   const std::vector<verdict> found = main_verdicts(results);
-  for (const verdict& each : found) text += "- " + escaped(each.text) + "\n";
+  for (const verdict& each : found) text += fmt::format("- {} {}\n", escaped(each.text), escaped(each.behind));
   if (!found.empty()) text += "\n";
   const std::vector<row_group> groups = group_rows(results);
   for (const section& part : sections_of(groups)) {

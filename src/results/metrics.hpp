@@ -8,10 +8,11 @@
 
 namespace gpusync::tool {
 
-/// A metric with the quartiles and the spread of `values`, each times `scale`; its value is their mean.
+/// A metric with the quartiles and the spread of `values`, each times `scale`; its value is their mean, its bounds are
+/// Student's, the samples that it keeps have six significant digits.
 metric mean_metric(const std::vector<double>& values, double scale, const std::string& unit, bool keep_samples);
 
-/// The same, but its value is their median.
+/// The same, but its value is their median, and its bounds are those of median_interval().
 metric median_metric(const std::vector<double>& values, double scale, const std::string& unit, bool keep_samples);
 
 /// A metric that is one figure drawn from `n` samples.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boundary/method_kind.hpp"
+#include "measure/interval.hpp"
 
 namespace gpusync::tool {
 
@@ -19,8 +20,12 @@ struct metric {
   uint64_t n = 0;               ///< samples behind it
   std::optional<double> q1, median, q3;
   std::optional<double> stddev;
-  std::optional<std::vector<double>> samples;  ///< only if asked for
-  std::optional<std::string> stop;             ///< what ended the sampling: "spread", "time", "samples", "interrupted"
+  std::optional<interval> bounds;  ///< hold the true value in 95 % of cases, as far as the rounds of one run can tell
+  /// By round: those at one index are of one round in all rows of the same experiment, device and axes.
+  std::optional<std::vector<double>> samples;
+  std::optional<std::string> stop;  ///< what ended the sampling: "spread", "time", "samples", "interrupted"
+  /// The steps of the shorter and of the longer run whose difference a sample is; empty for what is no such difference.
+  std::optional<std::pair<uint64_t, uint64_t>> run_steps;
 };
 
 enum class row_status { ok, failed, skipped };

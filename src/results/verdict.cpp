@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <tuple>
 
 #include "results/context.hpp"
 #include "results/groups.hpp"
+#include "results/row_ratio.hpp"
 #include "results/text.hpp"
 
 namespace gpusync::tool {
@@ -14,9 +16,10 @@ namespace {
 
 using rows = std::vector<const row*>;
 
-constexpr size_t most_rivals = 3;
+/// Of a sentence that people read first.
+constexpr size_t most_words = 25;
 
-/// Of what people compare a barrier with, the usual form of each kind is named in a verdict even where others are
+/// Of what people compare a barrier with, the usual form of each kind is named behind a verdict even where others are
 /// faster: the one that its experiment lists first.
 constexpr method_kind kinds_of_rivals[] = {method_kind::barrier, method_kind::graph, method_kind::launch};
 
@@ -28,10 +31,27 @@ std::string figure_with_unit(const row* entry) {
   return figure(*headline_value(*entry)) + " " + printable(headline_metric(*entry)->unit, 20);
 }
 
-bool spreads_overlap(const row* fast, const row* slow) {
-  const metric* a = headline_metric(*fast);
-  const metric* b = headline_metric(*slow);
-  return a->q1 && a->q3 && b->q1 && b->q3 && *b->q1 <= *a->q3 && *a->q1 <= *b->q3;
+/// The contenders of a group, beside the one with the least figure.
+struct field {
+  const row* winner = nullptr;
+  rows same;    // within the least effect, for certain
+  rows open;    // may be faster by more than that: too noisy to say
+  rows slower;  // the others; a few of them not for certain
+};
+
+field field_of(const rows& contenders) {
+  field found;
+  found.winner = contenders.front();
+  for (const row* entry : rows(contenders.begin() + 1, contenders.end())) {
+    const std::optional<paired_ratio> ratio = headline_ratio(*entry, *found.winner);
+    const std::optional<interval> between = ratio ? ratio->between : std::nullopt;
+    if (!between || between->low < 1 / (1 + usual_least_effect)) {
+      found.open.push_back(entry);
+    } else {
+      (judge_ratio(between) == difference::same ? found.same : found.slower).push_back(entry);
+    }
+  }
+  return found;
 }
 
 std::string names_of(const row_group& group, bool (*chosen)(const row*)) {
@@ -64,6 +84,7 @@ std::string also_rans(const row_group& group) {
 
 /// The slower contenders to name: the first, then the usual rivals, by rising figure.
 rows rivals_of(const rows& slower, const row_group& group) {
+  constexpr size_t most_rivals = 3;
   rows chosen(slower.begin(), slower.begin() + std::min<ptrdiff_t>(1, std::ssize(slower)));
   for (const method_kind kind : kinds_of_rivals) {
     const auto usual =
@@ -76,11 +97,24 @@ rows rivals_of(const rows& slower, const row_group& group) {
   return chosen;
 }
 
-std::string rivals_in_words(const rows& slower, const row* winner, const row_group& group) {
+std::string with_figures(const rows& some) {
+  std::vector<std::string> parts;
+  for (const row* entry : some) parts.push_back(fmt::format("{} ({})", words(entry), figure_with_unit(entry)));
+  return join_words(parts);
+}
+
+/// How the others did, each part after a semicolon.
+std::string others_in_words(const field& found, const row_group& group) {
   std::string text;
-  for (const row* rival : rivals_of(slower, group)) {
-    text += fmt::format("{}{}{} {} ({})", text.empty() ? "; " : ", ", words(rival), text.empty() ? " takes" : "",
-                        figure_with_unit(rival), ratio(*headline_value(*rival) / *headline_value(*winner)));
+  if (!found.same.empty()) {
+    text += fmt::format("; the same within {:.0f} %: {}", 100 * usual_least_effect, with_figures(found.same));
+  }
+  if (!found.open.empty()) text += "; not told apart from it: " + with_figures(found.open);
+  bool first = true;
+  for (const row* rival : rivals_of(found.slower, group)) {
+    text += fmt::format("{}{}{} {} ({})", first ? "; " : ", ", words(rival), first ? " takes" : "",
+                        figure_with_unit(rival), ratio(*headline_value(*rival) / *headline_value(*found.winner)));
+    first = false;
   }
   return text;
 }
@@ -90,20 +124,45 @@ const char* unit_of_work(const row* entry) {
   return entry->find_metric("step_time") != nullptr ? "a step" : "a run";
 }
 
-std::string winner_in_words(const row* winner, const rows& equals) {
-  if (equals.empty()) {
-    return fmt::format("{} is the cheapest way to wait, {} {}", words(winner), figure_with_unit(winner),
-                       unit_of_work(winner));
+size_t words_in(const std::string& text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size(); ++i) count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ') ? 1 : 0;
+  return count;
+}
+
+/// The sentence that keeps within the words: of its forms, from the one that says most on, the first that does.
+std::string short_sentence(const std::vector<std::string>& forms) {
+  for (const std::string& form : forms) {
+    if (words_in(form) <= most_words) return form;
   }
-  std::vector<std::string> names;
-  std::vector<std::string> figures;
-  for (const row* entry : equals) {
-    names.push_back(words(entry));
-    figures.push_back(figure_with_unit(entry));
+  return forms.back();
+}
+
+/// What the reader should do, and why. `places`: where, in more words and in fewer.
+std::string decision(const field& found, const std::vector<std::string>& places) {
+  const auto at_places = [&](const std::vector<std::string>& heads) {
+    std::vector<std::string> forms;
+    for (const std::string& head : heads) {
+      for (const std::string& place : places) forms.push_back(fmt::format("{} ({}).", head, place));
+    }
+    return short_sentence(forms);
+  };
+  const std::string figure = fmt::format("{} {}", figure_with_unit(found.winner), unit_of_work(found.winner));
+  if (!found.open.empty()) {
+    const std::string who = found.open.size() == 1
+                                ? fmt::format("{} or {}", words(found.winner), words(found.open.front()))
+                                : fmt::format("{} or one of {} others", words(found.winner), found.open.size());
+    const std::string lead = fmt::format("Too noisy to say whether {} is fastest", who);
+    return at_places({lead + "; measure again, idle and without --quick", lead});
   }
-  return fmt::format("{} is as fast as {}, {} {} against {} with overlapping quartiles; no way to wait is cheaper",
-                     words(winner), join_words(names), figure_with_unit(winner), unit_of_work(winner),
-                     join_words(figures));
+  const std::string use = fmt::format("Use {}: {}", words(found.winner), figure);
+  // People want to know what it is better than: the best of what they use without us, or of ours if that is what wins.
+  const auto other =
+      std::ranges::find_if(found.slower, [&](const row* entry) { return entry->rival != found.winner->rival; });
+  const row* beaten = other != found.slower.end() ? *other : found.slower.empty() ? nullptr : found.slower.front();
+  if (beaten == nullptr) return at_places({use});
+  const double gain = *headline_value(*beaten) / *headline_value(*found.winner);
+  return at_places({fmt::format("{}, {} faster than {}", use, ratio(gain), words(beaten)), use});
 }
 
 std::string work_alone(const row_group& group) {
@@ -162,26 +221,28 @@ std::string then_and_now(const document& results, const row_group& group) {
 
 verdict verdict_on(const document& results, const row_group& group) {
   const std::string shape = axes_in_words(group.axes);
-  const std::string where = device_title(results, group.device) + (shape.empty() ? "" : ", " + shape);
-  verdict result{group.experiment, group.device, where, "", ""};
+  const auto place = [&](const std::string& device) { return device + (shape.empty() ? "" : ", " + shape); };
+  const std::string where = place(device_title(results, group.device));
+  verdict result{group.experiment, group.device, where, "", "", ""};
   rows contenders;
   for (const row* entry : by_figure(group)) {
     if (is_contender(*entry)) contenders.push_back(entry);
   }
   if (contenders.empty()) {
-    result.text = fmt::format("{}: no method has verified results{}.", where, also_rans(group));
+    result.text = short_sentence({fmt::format("No method has verified results ({}).", where),
+                                  fmt::format("No method has verified results ({}).", group.device)});
+    const std::string others = also_rans(group);  // each part behind a semicolon
+    if (!others.empty()) {
+      result.behind = fmt::format("{}{}.", static_cast<char>(std::toupper(others[2])), others.substr(3));
+    }
     return result;
   }
-  const row* winner = contenders.front();
-  rows equals;
-  rows slower;
-  for (const row* entry : contenders) {
-    if (entry != winner) (spreads_overlap(winner, entry) ? equals : slower).push_back(entry);
-  }
-  result.winner = winner->method;
-  result.text = fmt::format("{}: {}{}{}{}{}{}.", where, winner_in_words(winner, equals), work_alone(group),
-                            rivals_in_words(slower, winner, group), first_win(group), then_and_now(results, group),
-                            also_rans(group));
+  const field found = field_of(contenders);
+  result.winner = found.winner->method;
+  result.text = decision(found, {where, place(group.device), group.device});
+  result.behind = fmt::format("{} takes {} {}{}{}{}{}{}.", words(found.winner), figure_with_unit(found.winner),
+                              unit_of_work(found.winner), work_alone(group), others_in_words(found, group),
+                              first_win(group), then_and_now(results, group), also_rans(group));
   return result;
 }
 
@@ -193,11 +254,25 @@ bool has_times(const row_group& group) {
   });
 }
 
-/// What "largest shape" compares.
-std::tuple<double, int64_t, int64_t> size_of(const row_group& group) {
+/// The shape that people launch: a block of 256 threads on every multiprocessor.
+bool is_usual(const document& results, const row_group& group) {
+  constexpr int64_t usual_threads = 256;
+  const auto devices = results.context.find("devices");
+  if (devices == results.context.end() || !devices->is_array()) return false;
+  for (const json& device : *devices) {
+    if (!device.is_object() || device.value("id", json()) != group.device) continue;
+    const json units = device.value("compute_units", json());
+    return units.is_number_integer() && axis_number(group.axes, "blocks") == units.get<int64_t>() &&
+           axis_number(group.axes, "threads") == usual_threads;
+  }
+  return false;
+}
+
+/// What main_verdicts() chooses by.
+std::tuple<bool, double, int64_t, int64_t> rank_of(const document& results, const row_group& group) {
   const int64_t blocks = axis_number(group.axes, "blocks").value_or(1);
   const int64_t threads = axis_number(group.axes, "threads").value_or(1);
-  return {static_cast<double>(blocks) * static_cast<double>(threads), blocks,
+  return {is_usual(results, group), static_cast<double>(blocks) * static_cast<double>(threads), blocks,
           axis_number(group.axes, "stores").value_or(0)};
 }
 
@@ -213,20 +288,20 @@ std::vector<verdict> verdicts(const document& results) {
 
 std::vector<verdict> main_verdicts(const document& results) {
   const std::vector<row_group> groups = group_rows(results);
-  std::vector<const row_group*> largest;  // one per experiment and device
+  std::vector<const row_group*> chosen;  // one per experiment and device
   for (const row_group& group : groups) {
     if (!has_times(group)) continue;
-    const auto known = std::ranges::find_if(largest, [&](const row_group* other) {
+    const auto known = std::ranges::find_if(chosen, [&](const row_group* other) {
       return other->experiment == group.experiment && other->device == group.device;
     });
-    if (known == largest.end()) {
-      largest.push_back(&group);
-    } else if (size_of(group) > size_of(**known)) {
+    if (known == chosen.end()) {
+      chosen.push_back(&group);
+    } else if (rank_of(results, group) > rank_of(results, **known)) {
       *known = &group;
     }
   }
   std::vector<verdict> found;
-  for (const row_group* group : largest) found.push_back(verdict_on(results, *group));
+  for (const row_group* group : chosen) found.push_back(verdict_on(results, *group));
   return found;
 }
 

@@ -12,18 +12,20 @@ namespace gpusync::tool {
 struct verdict {
   std::string experiment;
   std::string device;  ///< id
-  std::string where;   ///< device and shape in words, with which the text begins
+  std::string where;   ///< device and shape in words
   std::string winner;  ///< method; empty if none had verified results
-  std::string text;    ///< one sentence without line breaks: where, the winner, its rivals, and who was wrong
+  std::string text;    ///< one sentence of at most 25 words: what to do, the figure, where
+  std::string behind;  ///< one sentence: the other methods with their figures, and who was wrong, failed or skipped
 };
 
 /// One verdict for each device and shape that an experiment measured times of steps or whole runs for, in the
-/// document's order. Only rows that are ok and verified can win, and the work alone never does. A winner and rivals
-/// whose quartiles overlap are called as fast as each other.
+/// document's order. Only rows that are ok and verified can win, and the work alone never does. The method with the
+/// least figure is recommended if no other is faster by more than 2 %, which the rounds of both must show at a
+/// confidence of 95 % each (headline_ratio); otherwise it is too noisy to say.
 std::vector<verdict> verdicts(const document& results);
 
-/// For each experiment and device the verdict on its largest shape: most threads in all, then most blocks,
-/// then with stores.
+/// For each experiment and device the verdict on its usual shape, a block of 256 threads for each compute unit; where
+/// that was not measured, on the largest: most threads in all, then most blocks. Of several such, with stores.
 std::vector<verdict> main_verdicts(const document& results);
 
 /// The text of the first of these, the one line that a run ends with; empty if the document has no such

@@ -70,7 +70,7 @@ class FengXiao2010(ToolTest):
 
     def test_the_five_programs_of_the_paper_and_the_sums_of_their_parts(self):
         variants, parts, fits, sums, _ = self.rows("-a", "blocks=1,2", "-a", "stores=0,1", "-a",
-                                                   "method=" + ",".join(FIVE), "--samples")
+                                                   "method=" + ",".join(FIVE))
         self.assertEqual({row["method"] for row in variants}, set(FIVE))
         self.assertEqual({row["method"] for row in parts}, PAPER | {"tcom-work"})
         self.assertEqual({(row["axes"]["stores"], row["method"]) for row in fits},
@@ -84,7 +84,7 @@ class FengXiao2010(ToolTest):
             differences = [fenced - unfenced for fenced, unfenced in
                            zip(times[(*shape, "lock-based-fence")], times[(*shape, "lock-based-none")])]
             for ours, theirs in zip(row["metrics"]["part_time"]["samples"], differences, strict=True):
-                self.assertAlmostEqual(ours, theirs, 9)
+                self.assertAlmostEqual(ours, theirs, 4)  # documents keep six digits
         lines = {(row["axes"]["stores"], row["method"]): row["metrics"] for row in fits if row["status"] == "ok"}
         for row in sums:
             names = ["ts-block-barriers", "ta-atomic-add", "tc-check"]

@@ -7,6 +7,9 @@ usage: api_test.py check INCLUDE API_MD      exit code 1 and what is wrong, if s
 A public name is one that a header declares in namespace gpusync or in one of those below it, but for the namespaces in
 HIDDEN. What a name is for, the first sentence of its `///` comment says; a name without such a comment is a fault.
 Reads the headers as clang-format has left them: what stands in a namespace begins in the first column.
+
+Nor may a header draw a line between GPUs but where __CUDA_ARCH__ reaches 800 or 900: tests compile for each side of
+these (gpu.instantiations of CMakeLists.txt).
 """
 
 import pathlib
@@ -19,6 +22,7 @@ INTRODUCTION = """# Public names
 What a program may name, by namespace and header; written by `tests/packaging/api_test.py write` from the headers' `///`
 comments, where the contracts stand in full. What lies in a namespace `detail` may change at any time.
 """
+LINES_BETWEEN_GPUS = {"800", "900"}
 SKIPPED = re.compile(r"namespace\b|extern\b|static_assert\b|friend\b|public:|private:|protected:")
 
 
@@ -125,6 +129,15 @@ def listed(names):
     return text
 
 
+def lines_between_gpus(include):
+    """What is wrong with the headers' comparisons of __CUDA_ARCH__."""
+    for path in sorted(pathlib.Path(include).rglob("*.*")):
+        for line in re.sub(r"//.*", "", path.read_text(encoding="utf-8")).splitlines():
+            for comparison in re.findall(r"__CUDA_ARCH__ *([<>=!]=?.*?)(?:$|&&|\|\|)", line):
+                if comparison.split()[0] != ">=" or comparison.split()[1] not in LINES_BETWEEN_GPUS:
+                    yield f"{path}: __CUDA_ARCH__ {comparison} is a line between GPUs that no test compiles for"
+
+
 def main():
     if len(sys.argv) != 4 or sys.argv[1] not in ("check", "write"):
         print(__doc__)
@@ -135,6 +148,7 @@ def main():
         api.write_text(listed(names), encoding="utf-8")
     wrong = [f"{header}: {where}::{name} has no /// comment" for (where, name), (header, comment) in names.items()
              if not comment]
+    wrong += lines_between_gpus(sys.argv[2])
     have = api.read_text(encoding="utf-8") if api.exists() else ""
     if len(names) < 50:
         wrong.append(f"only {len(names)} names were found: the headers are no longer read as they are written")

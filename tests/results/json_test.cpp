@@ -111,7 +111,8 @@ TEST(json, keys_are_those_of_the_design) {
                                       "metrics", "verified", "verification", "clock_mhz", "status", "reason"}));
   keys.clear();
   for (const auto& item : written.at("rows").at(0).at("metrics").at("step_time").items()) keys.push_back(item.key());
-  EXPECT_EQ(keys, (std::vector<std::string>{"value", "unit", "n", "q1", "median", "q3", "stddev", "samples", "stop"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"value", "unit", "n", "q1", "median", "q3", "stddev", "samples", "stop",
+                                            "interval"}));
 }
 
 TEST(json, what_is_not_finite_or_not_measured_is_null) {

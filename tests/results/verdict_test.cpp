@@ -2,25 +2,41 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "results/metrics.hpp"
 #include "sample_rows.hpp"
 
 namespace gpusync::tool {
 namespace {
 
-constexpr const char* where = "NVIDIA H200, 132 blocks of 256 threads, stores in flight: ";
+constexpr const char* where = "(NVIDIA H200, 132 blocks of 256 threads, stores in flight).";
 
-std::string verdict_on_rows(std::vector<row> rows) {
-  return answer(h200_document(std::move(rows)));
+verdict verdict_on_rows(std::vector<row> rows) {
+  const auto found = main_verdicts(h200_document(std::move(rows)));
+  return found.empty() ? verdict{} : found.front();
 }
 
-TEST(verdict, names_the_winner_its_rivals_and_the_wrong) {
-  EXPECT_EQ(verdict_on_rows({barrier_row("no-barrier", 0.3), barrier_row("relaunch", 3.49), barrier_row("graph", 1.28),
-                             wrong_row("lock-based-none", 0.9), barrier_row("lock-based-acquire-release", 1.2)}),
-            std::string(where) +
-                "lock-based-acquire-release is the cheapest way to wait, 1.20 us a step (the work alone: "
-                "0.300 us); a "
-                "CUDA graph takes 1.28 us (1.07x), stream relaunch 3.49 us (2.9x); wrong results: "
-                "lock-based-none.");
+std::string decision_on(std::vector<row> rows) {
+  return verdict_on_rows(std::move(rows)).text;
+}
+
+/// A row that has kept its rounds.
+row with_rounds(row entry, std::vector<double> rounds) {
+  entry.metrics.front().second = median_metric(rounds, 1, "us", true);
+  return entry;
+}
+
+TEST(verdict, says_what_to_use_first_and_what_it_is_better_than) {
+  const verdict found =
+      verdict_on_rows({barrier_row("no-barrier", 0.3), barrier_row("relaunch", 3.49), barrier_row("graph", 1.28),
+                       wrong_row("lock-based-none", 0.9), barrier_row("lock-based-acquire-release", 1.2)});
+  EXPECT_EQ(found.text,
+            std::string("Use lock-based-acquire-release: 1.20 us a step, 1.07x faster than a CUDA graph ") + where);
+  EXPECT_EQ(
+      found.behind,
+      "lock-based-acquire-release takes 1.20 us a step (the work alone: 0.300 us); a CUDA graph takes 1.28 us (1.07x), "
+      "stream relaunch 3.49 us (2.9x); wrong results: lock-based-none.");
 }
 
 TEST(verdict, whole_runs_are_judged_like_steps) {
@@ -30,10 +46,8 @@ TEST(verdict, whole_runs_are_judged_like_steps) {
     entry.metrics.front().second.unit = "ms";
     return entry;
   };
-  EXPECT_EQ(verdict_on_rows({whole(barrier_row("graph", 12.8)), whole(barrier_row("cg", 3))}),
-            std::string(where) +
-                "cooperative groups' grid sync is the cheapest way to wait, 3.00 ms a run; a CUDA graph "
-                "takes 12.8 ms (4.3x).");
+  EXPECT_EQ(decision_on({whole(barrier_row("graph", 12.8)), whole(barrier_row("cg", 3))}),
+            std::string("Use cooperative groups' grid sync: 3.00 ms a run, 4.3x faster than a CUDA graph ") + where);
 }
 
 TEST(verdict, wrong_results_never_win_however_fast) {
@@ -49,10 +63,9 @@ TEST(verdict, the_work_alone_never_wins) {
 }
 
 TEST(verdict, a_method_that_orders_nothing_never_wins_even_if_its_results_came_out_right) {
-  EXPECT_EQ(verdict_on_rows({barrier_row("lock-based-none", 0.5), barrier_row("cg", 1)}),
-            std::string(where) +
-                "cooperative groups' grid sync is the cheapest way to wait, 1.00 us a step; ordering "
-                "nothing and so not to be trusted: lock-based-none.");
+  const verdict found = verdict_on_rows({barrier_row("lock-based-none", 0.5), barrier_row("cg", 1)});
+  EXPECT_EQ(found.text, std::string("Use cooperative groups' grid sync: 1.00 us a step ") + where);
+  EXPECT_NE(found.behind.find("ordering nothing and so not to be trusted: lock-based-none."), std::string::npos);
 }
 
 TEST(verdict, unverified_failed_and_skipped_rows_never_win) {
@@ -60,33 +73,76 @@ TEST(verdict, unverified_failed_and_skipped_rows_never_win) {
   unverified.verified.reset();
   row failed = barrier_row("relaunch", 0.4);
   failed.status = row_status::failed;
-  EXPECT_EQ(verdict_on_rows({unverified, failed, skipped_row("cooperative-relaunch", "no")}),
-            std::string(where) +
-                "no method has verified results; failed: relaunch; not verified: graph; skipped: "
-                "cooperative-relaunch.");
+  const verdict found = verdict_on_rows({unverified, failed, skipped_row("cooperative-relaunch", "no")});
+  EXPECT_EQ(found.text, std::string("No method has verified results ") + where);
+  EXPECT_EQ(found.behind, "Failed: relaunch; not verified: graph; skipped: cooperative-relaunch.");
 }
 
-TEST(verdict, methods_whose_quartiles_overlap_are_as_fast_as_each_other) {
-  EXPECT_EQ(verdict_on_rows({barrier_row("a", 1.2, 0.02), barrier_row("b", 1.21, 0.02), barrier_row("c", 2)}),
-            std::string(where) +
-                "a is as fast as b, 1.20 us a step against 1.21 us with overlapping quartiles; no way "
-                "to wait is cheaper; c takes 2.00 us (1.67x).");
+TEST(verdict, what_differs_by_less_than_two_percent_for_certain_is_called_the_same) {
+  const verdict found = verdict_on_rows({with_rounds(barrier_row("a", 0), {1.20, 1.21, 1.20, 1.21, 1.20, 1.21, 1.20}),
+                                         with_rounds(barrier_row("b", 0), {1.21, 1.22, 1.21, 1.22, 1.20, 1.22, 1.21}),
+                                         with_rounds(barrier_row("c", 0), {2, 2, 2, 2, 2, 2, 2})});
+  EXPECT_EQ(found.text, std::string("Use a: 1.20 us a step, 1.67x faster than c ") + where);
+  EXPECT_NE(found.behind.find("; the same within 2 %: b (1.21 us); c takes 2.00 us (1.67x)."), std::string::npos)
+      << found.behind;
+}
+
+TEST(verdict, what_may_be_faster_for_all_that_the_rounds_say_is_too_noisy) {
+  const verdict found = verdict_on_rows({with_rounds(barrier_row("a", 0), {1.0, 1.4, 0.9, 1.5, 1.2, 0.8, 1.1}),
+                                         with_rounds(barrier_row("b", 0), {1.3, 1.0, 1.2, 1.0, 1.3, 1.1, 1.2})});
+  EXPECT_EQ(found.text,
+            "Too noisy to say whether a or b is fastest; measure again, idle and without --quick "
+            "(cuda:0, 132 blocks of 256 threads, stores in flight).");
+  EXPECT_NE(found.behind.find("; not told apart from it: b (1.20 us)."), std::string::npos) << found.behind;
+}
+
+TEST(verdict, overlapping_quartiles_do_not_make_forty_times_as_much_the_same) {
+  // What a busy machine once gave: 0.816 us against 38.0, with quartiles that overlap.
+  row noisy = barrier_row("launch-wait", 38.0);
+  noisy.metrics.front().second.q1 = 0.7;
+  noisy.metrics.front().second.q3 = 95.0;
+  noisy.metrics.front().second.n = 7;
+  const verdict found = verdict_on_rows({barrier_row("replicated-4", 0.816, 0.3), noisy});
+  EXPECT_EQ(found.text.find("as fast as"), std::string::npos);
+  EXPECT_EQ(found.behind.find("the same"), std::string::npos) << found.behind;
+  EXPECT_TRUE(found.text.starts_with("Too noisy to say")) << found.text;
+}
+
+TEST(verdict, too_few_rounds_tell_nothing) {
+  EXPECT_TRUE(decision_on({with_rounds(barrier_row("a", 0), {1, 1, 1, 1, 1}),
+                           with_rounds(barrier_row("b", 0), {2, 2, 2, 2, 2})})
+                  .starts_with("Too noisy to say"));
+}
+
+TEST(verdict, keeps_within_twenty_five_words_whatever_the_device_is_called) {
+  document results = h200_document({barrier_row("graph", 12.8), barrier_row("cg", 3)});
+  results.context["devices"][0]["name"] = "A Device With Quite A Long Name @ 2.70 GHz and More";
+  const std::string text = answer(results);
+  EXPECT_LE(std::ranges::count(text, ' '), 24) << text;
+  EXPECT_NE(text.find("(cuda:0, 132 blocks of 256 threads, stores in flight)"), std::string::npos) << text;
 }
 
 TEST(verdict, the_answer_is_about_the_largest_shape_of_the_first_device) {
   row elsewhere = barrier_row("cg", 9, 0.01, 4096, 1024);
   elsewhere.device = "host";
   const std::string text =
-      verdict_on_rows({barrier_row("cg", 1, 0.01, 1, 256), barrier_row("cg", 2, 0.01, 132, 256, 0),
-                       barrier_row("cg", 3, 0.01, 132, 256, 1), barrier_row("cg", 4, 0.01, 16, 64), elsewhere});
-  EXPECT_TRUE(text.starts_with(where)) << text;
+      decision_on({barrier_row("cg", 1, 0.01, 1, 256), barrier_row("cg", 2, 0.01, 132, 256, 0),
+                   barrier_row("cg", 3, 0.01, 132, 256, 1), barrier_row("cg", 4, 0.01, 16, 64), elsewhere});
+  EXPECT_NE(text.find("3.00 us"), std::string::npos) << text;
+}
+
+TEST(verdict, the_answer_is_about_the_usual_shape_where_it_was_measured) {
+  document results = h200_document({barrier_row("cg", 1, 0.01, 264, 1024), barrier_row("cg", 2, 0.01, 132, 256, 0),
+                                    barrier_row("cg", 3, 0.01, 132, 256, 1)});
+  results.context["devices"][0]["compute_units"] = 132;
+  EXPECT_NE(answer(results).find("3.00 us"), std::string::npos) << answer(results);
 }
 
 TEST(verdict, there_is_none_without_step_times) {
   EXPECT_EQ(answer({}), "");
   row other = barrier_row("cg", 1);
   other.metrics[0].first = "bandwidth";
-  EXPECT_EQ(verdict_on_rows({other}), "");
+  EXPECT_EQ(decision_on({other}), "");
 }
 
 }  // namespace

@@ -1,0 +1,59 @@
+// gpusync compare
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "results/comparison_table.hpp"
+#include "results/context.hpp"
+#include "results/text.hpp"
+#include "usage_error.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+/// What makes the figures of two documents differ besides the program, in words.
+void warn(const console_options& console, const document& before, const document& after) {
+  for (const document* one : {&before, &after}) {
+    if (is_incomplete(*one)) {
+      say(console, fmt::format("The document {} was cut short.", one == &before ? "before" : "after"));
+    }
+  }
+  std::string differing;
+  for (const row& entry : before.rows) {
+    const std::string here = device_title(before, entry.device), there = device_title(after, entry.device);
+    if (here == there || here == entry.device || there == entry.device || differing == entry.device) continue;
+    differing = entry.device;
+    say(console,
+        fmt::format("{} was {} before and is {} after: what differs may be the machine.", entry.device, here, there));
+  }
+}
+
+}  // namespace
+
+exit_code run_compare(const console_options& console, const compare_options& options) {
+  if (options.documents.size() % 2 != 0) {
+    throw usage_error(fmt::format("compare takes pairs of documents, BEFORE AFTER BEFORE AFTER…: there are {}.",
+                                  options.documents.size()));
+  }
+  std::vector<document> documents;
+  for (const std::string& path : options.documents) documents.push_back(read_document(path));
+  std::vector<std::pair<const document*, const document*>> pairs;
+  for (size_t i = 0; i < documents.size(); i += 2) {
+    pairs.emplace_back(&documents[i], &documents[i + 1]);
+    warn(console, documents[i], documents[i + 1]);
+  }
+  const comparison_rule rule{options.least_effect_percent / 100, options.confidence_percent / 100};
+  const document_comparison found = compare_documents(pairs, rule);
+  if (found.changes.empty()) {
+    throw usage_error(fmt::format("'{}' and '{}' have no row in common: the same experiment, device, axes and method.",
+                                  printable(options.documents[0]), printable(options.documents[1])));
+  }
+  if (options.as_json) {
+    fmt::print("{}\n", to_json(found, rule).dump(2, ' ', false, json::error_handler_t::replace));
+  } else {
+    fmt::print("{}\n{}\n", to_table(found, documents.front(), console.color_data), in_words(found));
+  }
+  return has_regressed(found) ? exit_code::failed : exit_code::done;
+}
+
+}  // namespace gpusync::tool

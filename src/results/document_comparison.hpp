@@ -1,0 +1,60 @@
+// Two result documents, before and after, row by row.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "measure/interval.hpp"
+#include "results/document.hpp"
+
+namespace gpusync::tool {
+
+/// What became of one row.
+struct row_change {
+  const row* before = nullptr;  ///< of the first pair
+  const row* after = nullptr;
+  std::optional<double> ratio;      ///< of the times, after over before; of several pairs the geometric mean
+  std::optional<interval> between;  ///< holds the true ratio, together with those of all other rows
+  difference what = difference::unclear;
+  bool broke = false;   ///< it was ok and is not any more
+  bool mended = false;  ///< it was not, and is now
+  std::string reason;   ///< why nothing can be said, in words; empty where a ratio is
+};
+
+struct comparison_rule {
+  double least_effect = usual_least_effect;
+  /// That no row is called faster or slower which is not, of all together.
+  double confidence = usual_confidence;
+};
+
+struct document_comparison {
+  std::vector<row_change> changes;  ///< of rows that both have, in the order of the first document
+  std::vector<const row*> only_before, only_after;
+  /// The standard deviation by which a time differs between two runs of the same program, as a part of it, drawn from
+  /// the documents; empty if nothing tells it.
+  std::optional<double> run_to_run;
+  uint64_t pairs = 1;
+};
+
+/// Pairs of documents, each of one program before and one after a change, best measured in turns. Rows are the same if
+/// experiment, device, axes and method are; what papers have printed is left out, and so are rows that measure no
+/// times.
+///
+/// Two runs of one program differ by more than their rounds show: memory lies elsewhere, clocks and other work have
+/// changed. So the error of a row's ratio is that of its medians (from quartiles: 0.93 IQR / sqrt(n) each) and in
+/// addition what differs between runs: with several pairs the scatter of a row's ratios over the pairs, but no less
+/// than that of the usual row; with one pair the scatter of all rows' ratios about their median, or how the medians of
+/// first and last halves of the rounds differ, whichever is larger. Intervals are Student's, at a level of 1 - (1 -
+/// confidence) / rows, so that all hold together.
+///
+/// Precondition: pairs is not empty; the documents outlive the result.
+document_comparison compare_documents(const std::vector<std::pair<const document*, const document*>>& pairs,
+                                      const comparison_rule& rule = {});
+
+/// Whether anything is slower or broke.
+bool has_regressed(const document_comparison& found);
+
+}  // namespace gpusync::tool
