@@ -9,7 +9,7 @@
 namespace gpusync::tool {
 
 /// Of `known` the word that is fewest letters (inserted, left out, changed) from `word`, if these are at most a third
-/// of its letters: " Did you mean report?". Else empty.
+/// of its letters: " Did you mean report?". Else empty. Of several such, one that begins with `word`.
 inline std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
   const auto distance = [&word](const std::string& other) {
     std::vector<size_t> row(other.size() + 1);
@@ -27,8 +27,9 @@ inline std::string did_you_mean(const std::string& word, const std::vector<std::
   const std::string* best = nullptr;
   size_t least = std::max<size_t>(1, word.size() / 3) + 1;
   for (const std::string& each : known) {
-    if (distance(each) >= least) continue;
-    least = distance(each);
+    const size_t letters = distance(each);
+    if (letters > least || (letters == least && (best == nullptr || !each.starts_with(word)))) continue;
+    least = letters;
     best = &each;
   }
   return best == nullptr ? "" : " Did you mean " + *best + "?";

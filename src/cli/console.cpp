@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr auto bar_interval = std::chrono::milliseconds(100);
 constexpr auto line_interval = std::chrono::seconds(5);
+constexpr double almost_all = 0.995;
 
 size_t terminal_width() {
   winsize size{};
@@ -37,7 +39,9 @@ progress_display::~progress_display() {
 
 std::string progress_display::time_left(double fraction) const {
   const double spent = std::chrono::duration<double>(clock::now() - begin_).count();
-  if (fraction <= 0.02 || spent < 0.5) return "";
+  if (fraction >= almost_all) return ", finishing";  // what comes now, checks and the like, is in no fraction
+  if (fraction <= 0.02) return spent < 5 ? "" : fmt::format(", {:.0f} s so far", spent);
+  if (spent < 0.5) return "";
   const auto left = static_cast<int64_t>(spent / fraction * (1 - fraction) + 0.5);
   return left >= 60 ? fmt::format(", {}:{:02} left", left / 60, left % 60) : fmt::format(", {} s left", left);
 }
@@ -48,7 +52,8 @@ void progress_display::update(double fraction, const std::string& what) {
   if (now - shown_ < (options_.terminal ? clock::duration(bar_interval) : clock::duration(line_interval))) return;
   shown_ = now;
   fraction = std::clamp(fraction, 0.0, 1.0);
-  const std::string text = fmt::format("{:3.0f} % {}{}", 100 * fraction, what, time_left(fraction));
+  const std::string text =
+      fmt::format("{:3.0f} % {}{}", std::floor(100 * std::min(fraction, almost_all)), what, time_left(fraction));
   if (options_.terminal) {
     constexpr size_t bar_width = 20;
     const auto filled = static_cast<size_t>(fraction * bar_width + 0.5);

@@ -11,6 +11,8 @@ namespace gpusync::tool {
 namespace {
 
 volatile std::sig_atomic_t asked = 0;
+volatile std::sig_atomic_t answers = 0;
+constexpr char answer[] = "\ngpusync: stopping after what runs now; a second Ctrl-C ends it at once.\n";
 
 void on_signal(int) {
   if (asked != 0) {
@@ -18,11 +20,13 @@ void on_signal(int) {
     _exit(130);
   }
   asked = 1;
+  if (answers != 0) (void)!write(STDERR_FILENO, answer, sizeof answer - 1);
 }
 
 }  // namespace
 
-void catch_interrupts() {
+void catch_interrupts(bool in_words) {
+  answers = in_words ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;

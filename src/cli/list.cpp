@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "experiments/experiment.hpp"
+#include "results/columns.hpp"
 #include "results/document.hpp"
 
 namespace gpusync::tool {
@@ -58,14 +59,26 @@ std::string describe_axes(const std::vector<std::string>& words) {
   return text.empty() ? "`gpusync run EXPERIMENT --help` or `gpusync list` shows an experiment's axes." : text;
 }
 
-exit_code run_list(const console_options&, bool as_json) {
+exit_code run_list(const console_options& console, const std::vector<std::string>& names, bool as_json) {
+  std::vector<const experiment*> wanted;
+  for (const std::string& name : names) wanted.push_back(&find_experiment(name));
+  const std::vector<const experiment*> listed = names.empty() ? all_experiments() : wanted;
   if (as_json) {
     json list = json::array();
-    for (const experiment* one : all_experiments()) list.push_back(to_json(*one));
+    for (const experiment* one : listed) list.push_back(to_json(*one));
     fmt::print("{}\n", json{{"experiments", list}}.dump(2));
     return exit_code::done;
   }
-  for (const experiment* one : all_experiments()) {
+  if (names.empty()) {
+    std::vector<column_line> lines;
+    for (const experiment* one : listed) {
+      lines.push_back({{one->name}, fmt::format("{} ({})", one->question, fmt::join(kinds_of(*one), ", ")), ""});
+    }
+    fmt::print("{}", in_columns(lines, false));
+    say(console, "`gpusync list EXPERIMENT` says what it takes; `gpusync run EXPERIMENT` runs it.");
+    return exit_code::done;
+  }
+  for (const experiment* one : listed) {
     const std::string covered = one->items.empty() ? "" : fmt::format("; covers {}", fmt::join(one->items, ", "));
     fmt::print("{}\n  {}\n  runs on {}{}\n", one->name, one->question, fmt::join(kinds_of(*one), ", "), covered);
     fmt::print("{}", axes_of(*one));

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 
@@ -48,6 +49,16 @@ struct common_options {
     return console_options::detect(level, no_color);
   }
 };
+
+/// Of a number in percent. Unlike CLI::Range it takes no NaN.
+std::function<std::string(const std::string&)> percent_from(double least, double most) {
+  return [=](const std::string& text) -> std::string {
+    double value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return "";
+    return fmt::format("'{}' is no number from {} to {}", text, least, most);
+  };
+}
 
 /// Takes one value each time it is given, and may be given again.
 void once_each(CLI::Option* option) {
@@ -160,8 +171,10 @@ int parse_and_run(int argc, char** argv) {
   devices->callback([&] { result = run_devices(common.console(), as_json); });
 
   auto* list = app.add_subcommand("list", "Experiments, what they need, which paper items they cover");
+  std::vector<std::string> listed;
+  list->add_option("experiment", listed, "Experiments to say all about; without, an index")->type_name("EXPERIMENT");
   list->add_flag("--json", as_json, "As JSON");
-  list->callback([&] { result = run_list(common.console(), as_json); });
+  list->callback([&] { result = run_list(common.console(), listed, as_json); });
 
   run_options options;
   options.command.assign(argv, argv + argc);
@@ -199,11 +212,11 @@ int parse_and_run(int argc, char** argv) {
       ->expected(2, 1000)
       ->type_name("FILE");
   compare->add_option("--least", comparing.least_effect_percent, "Percent that a time must change by to matter")
-      ->check(CLI::Range(0.0, 1000.0))
+      ->check(percent_from(0, 1000))
       ->type_name("PERCENT")
       ->capture_default_str();
   compare->add_option("--confidence", comparing.confidence_percent, "Percent, for all rows together")
-      ->check(CLI::Range(50.0, 99.999))
+      ->check(percent_from(50, 99.999))
       ->type_name("PERCENT")
       ->capture_default_str();
   compare->add_flag("--json", comparing.as_json, "As JSON");

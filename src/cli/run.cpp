@@ -11,6 +11,7 @@
 #include "cli/run_context.hpp"
 #include "experiments/experiment.hpp"
 #include "results/csv.hpp"
+#include "results/groups.hpp"
 #include "results/json.hpp"
 #include "results/markdown.hpp"
 #include "results/output_file.hpp"
@@ -35,8 +36,8 @@ std::vector<output> open_outputs(const run_options& options) {
     if (!path) return;
     for (const output& other : outputs) {
       if (!other.file.goes_to(*path)) continue;
-      throw usage_error(*path == "-" ? "Only one of --json, --csv and --md can go to standard output (-)."
-                                     : fmt::format("Two outputs cannot go to the same file '{}'.", *path));
+      throw usage_error(other.file.is_stdout() ? "Only one of --json, --csv and --md can go to standard output (-)."
+                                               : fmt::format("Two outputs cannot go to the same file '{}'.", *path));
     }
     outputs.push_back({output_file(*path), render});
   };
@@ -110,6 +111,17 @@ std::string in_one_line(const row& entry) {
   return line + (entry.reason ? " " + *entry.reason : "");
 }
 
+/// The first row that was not measured, if none was.
+const row* first_if_all_skipped(const document& results) {
+  const row* first = nullptr;
+  for (const row& entry : results.rows) {
+    if (is_published(entry)) continue;
+    if (entry.status != row_status::skipped) return nullptr;
+    if (first == nullptr) first = &entry;
+  }
+  return first;
+}
+
 std::vector<device_description> devices_of(const std::vector<job>& jobs) {
   std::vector<device_description> devices;
   for (const job& one : jobs) {
@@ -123,7 +135,9 @@ std::vector<device_description> devices_of(const std::vector<job>& jobs) {
 
 exit_code run_run(const console_options& console, const run_options& options) {
   const std::vector<job> jobs = plan(options);
-  catch_interrupts();  // not before: OpenCL drivers that are loaded to look for devices take the signals too
+  catch_interrupts(
+      console.level !=
+      verbosity::quiet);  // not before: OpenCL drivers that are loaded to look for devices take the signals too
   std::vector<output> outputs = open_outputs(options);
   const auto devices = devices_of(jobs);
 
@@ -175,6 +189,10 @@ exit_code run_run(const console_options& console, const run_options& options) {
     return exit_code::failed;
   }
   if (failed) say(console, "Some rows failed; their reasons stand in the table.");
+  if (const row* skipped = first_if_all_skipped(results)) {
+    throw std::runtime_error(fmt::format("Nothing was measured, every row was skipped; the first: {}",
+                                         skipped->reason.value_or("no reason is known")));
+  }
   return failed ? exit_code::failed : exit_code::done;
 }
 

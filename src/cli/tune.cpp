@@ -135,7 +135,7 @@ beside_others compare_with_others(workload& workload, const tuning_class& one, c
 
 exit_code run_tune(const console_options& console, const tune_options& options) {
   const device_description& device = device_to_tune(options.devices);
-  catch_interrupts();
+  catch_interrupts(console.level != verbosity::quiet);
   output_file file(options.output.value_or("-"));
   const auto workload = open_workload("average", device);
   const grid_facts facts = workload->facts();

@@ -52,6 +52,7 @@ class Interrupt(ToolTest):
             _, err = process.communicate(timeout=60)
             self.assertLess(time.monotonic() - begin, 4, "what was long went on")
             self.assertEqual(process.returncode, 1, err)
+            self.assertIn("stopping after what runs now", err)
             self.assertIn("Interrupted: the finished rows were kept, marked incomplete.", err)
             with open(path, encoding="utf-8") as file:
                 document = json.load(file)

@@ -61,7 +61,8 @@ class Run(ToolTest):
     def test_too_many_blocks_are_skipped_in_words(self):
         outcome = run("run", "barrier-cost", "-d", "host", "--quick", "-a", "blocks=65535", "-a", "threads=1024",
                       "-a", "stores=0", "-a", "method=lock-based-fence", "--json", "-")
-        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertEqual(outcome.code, 1, outcome.err)
+        self.assertIn("Nothing was measured", outcome.err)
         row = json.loads(outcome.out)["rows"][0]
         self.assertEqual(row["status"], "skipped")
         self.assertIn("cannot all run at once", row["reason"])
