@@ -17,7 +17,7 @@ namespace gpusync::tool {
 namespace {
 
 constexpr size_t largest_file = size_t{1} << 30;
-constexpr int deepest_nesting = 64;  // a bound on recursion when values are copied and written
+constexpr size_t deepest_nesting = 64;  // a bound on recursion when values are copied and written
 
 json number_or_null(std::optional<double> value) {
   return value && std::isfinite(*value) ? json(*value) : json(nullptr);
@@ -274,6 +274,107 @@ bool check_schema(const json& value, const std::string& name) {
                                 printable(name), printable(found, 60), results_schema, first_results_schema));
 }
 
+void read_context(const place& root, document& results) {
+  const place context = root.member("context");
+  if (context.empty()) return;
+  if (!context.value().is_object()) context.fail("an object");
+  (void)context.member("complete").bool_or_null();
+  results.context = context.value();
+}
+
+/// Builds a document from what the parser of JSON finds, each row as soon as it is whole: a large document is never
+/// there as JSON values at once, which take ten times its room. Only if the schema does not come before the rows.
+class document_builder {
+ public:
+  /// Thrown where the text is not JSON.
+  struct no_json {
+    size_t byte;
+  };
+
+  explicit document_builder(std::string name) : name_(std::move(name)) {}
+
+  document finish() {
+    if (!derives_) return from_json(root_, name_);
+    const place root{&root_, name_, ""};
+    read_context(root, results_);
+    const place rows = root.member("rows");
+    if (rows.empty()) rows.fail("an array of rows");
+    rows.each_element("an array of rows", [](const place&) {});
+    return std::move(results_);
+  }
+
+  // What json::sax_parse calls. false would end it.
+  bool null() { return add(nullptr); }
+  bool boolean(bool value) { return add(value); }
+  bool number_integer(json::number_integer_t value) { return add(value); }
+  bool number_unsigned(json::number_unsigned_t value) { return add(value); }
+  bool number_float(json::number_float_t value, const std::string&) { return add(value); }
+  bool string(std::string& value) { return add(std::move(value)); }
+  bool binary(json::binary_t&) { return false; }
+  bool start_object(size_t) { return open(json::object()); }
+  bool start_array(size_t) { return open(json::array()); }
+  bool key(std::string& name) {
+    member_ = &(*open_.back())[std::move(name)];
+    return true;
+  }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool parse_error(size_t byte, const std::string&, const json::exception&) { throw no_json{byte}; }
+
+ private:
+  json& put(json value) {
+    if (open_.empty()) return root_ = std::move(value);
+    if (open_.back()->is_object()) return *member_ = std::move(value);
+    open_.back()->push_back(std::move(value));
+    return open_.back()->back();
+  }
+
+  bool add(json value) {
+    put(std::move(value));
+    finish_row();
+    return true;
+  }
+
+  bool open(json value) {
+    if (open_.size() >= deepest_nesting) {
+      throw usage_error(
+          fmt::format("'{}' is not a gpusync result document: its JSON is nested more than {} levels deep",
+                      printable(name_), deepest_nesting));
+    }
+    json& made = put(std::move(value));
+    open_.push_back(&made);
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    finish_row();
+    return true;
+  }
+
+  /// If what is whole now is an element of the root's `rows`, makes a row of it.
+  void finish_row() {
+    if (open_.size() != 2 || !root_.is_object() || !open_[1]->is_array()) return;
+    const auto rows = root_.find("rows");
+    if (rows == root_.end() || &*rows != open_[1]) return;
+    if (!derives_) {
+      if (root_.find("schema") == root_.end()) return;
+      derives_ = check_schema(root_, name_);
+    }
+    if (open_[1]->size() != 1) return;  // the schema came late
+    const std::string path = fmt::format("rows[{}]", results_.rows.size());
+    results_.rows.push_back(read_row(place{&open_[1]->front(), name_, path}, *derives_));
+    open_[1]->erase(size_t{0});
+  }
+
+  std::string name_;
+  json root_;
+  std::vector<json*> open_;  // arrays and objects that are not whole yet, from the root on
+  json* member_ = nullptr;   // of the innermost object, the member whose value comes next
+  std::optional<bool> derives_;
+  document results_;
+};
+
 std::string line_and_column(std::string_view text, size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte > 0 ? byte - 1 : 0, text.size()));
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
@@ -312,14 +413,9 @@ std::string to_json_text(const document& results) {
 
 document from_json(const json& value, const std::string& name) {
   const bool derives = check_schema(value, name);
-  const place root{&value, name, ""};
   document results;
-  if (const place context = root.member("context"); !context.empty()) {
-    if (!context.value().is_object()) context.fail("an object");
-    (void)context.member("complete").bool_or_null();
-    results.context = context.value();
-  }
-  const place rows = root.member("rows");
+  read_context(place{&value, name, ""}, results);
+  const place rows = place{&value, name, ""}.member("rows");
   if (rows.empty()) rows.fail("an array of rows");
   rows.each_element("an array of rows", [&](const place& entry) { results.rows.push_back(read_row(entry, derives)); });
   return results;
@@ -330,14 +426,11 @@ document parse_document(std::string_view text, const std::string& name) {
     throw usage_error(
         fmt::format("'{}' is empty; expected a result document (schema \"{}\")", printable(name), results_schema));
   }
-  const auto bound_depth = [&](int depth, json::parse_event_t, json&) {
-    if (depth <= deepest_nesting) return true;
-    throw usage_error(fmt::format("'{}' is not a gpusync result document: its JSON is nested more than {} levels deep",
-                                  printable(name), deepest_nesting));
-  };
+  document_builder builder(name);
   try {
-    return from_json(json::parse(text, bound_depth), name);
-  } catch (const json::parse_error& error) {
+    json::sax_parse(text, &builder);
+    return builder.finish();
+  } catch (const document_builder::no_json& error) {
     if (error.byte > text.size()) {
       throw usage_error(fmt::format("'{}' is truncated: its JSON ends unfinished at {}; expected a result document",
                                     printable(name), line_and_column(text, error.byte)));
