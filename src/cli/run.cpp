@@ -143,6 +143,7 @@ exit_code run_run(const console_options& console, const run_options& options) {
 
   document results;
   results.context = begin_context(options.command, devices);
+  const machine_load load;
   bool failed = false;
   std::string thrown;
   for (size_t i = 0; i < jobs.size() && !interrupted() && thrown.empty(); ++i) {
@@ -166,7 +167,7 @@ exit_code run_run(const console_options& console, const run_options& options) {
   }
   const bool stopped = interrupted();
   const bool complete = !stopped && thrown.empty();
-  end_context(results.context, devices, complete);
+  end_context(results.context, devices, load, complete);
 
   // Files first: standard output may be a pipe that nobody reads any more.
   std::vector<std::string> failures = write_outputs(outputs, results);

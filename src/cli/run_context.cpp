@@ -46,7 +46,8 @@ json host_in_words() {
           {"system", std::string(system.sysname) + " " + system.release},
           {"architecture", system.machine},
           {"processor", find_device("host").name},
-          {"cores", std::thread::hardware_concurrency()}};
+          {"cores", std::thread::hardware_concurrency()},
+          {"other_load", nullptr}};
 }
 
 }  // namespace
@@ -83,7 +84,10 @@ json begin_context(const std::vector<std::string>& command, const std::vector<de
           {"devices", std::move(list)}};
 }
 
-void end_context(json& context, const std::vector<device_description>& devices, bool complete) {
+void end_context(json& context, const std::vector<device_description>& devices, const machine_load& load,
+                 bool complete) {
+  const std::optional<double> others = load.others();
+  context["host"]["other_load"] = others ? json(*others) : json(nullptr);
   context["complete"] = complete;
   context["finished"] = now_in_words();
   for (size_t i = 0; i < devices.size(); ++i) context["devices"][i]["state_after"] = to_json(state_of(devices[i]));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
+#include "measure/machine_load.hpp"
 #include "results/document.hpp"
 
 namespace gpusync::tool {
@@ -14,7 +15,8 @@ namespace gpusync::tool {
 json begin_context(const std::vector<std::string>& command, const std::vector<device_description>& devices);
 
 /// Adds the end: time, the devices' state after, and whether all was measured.
-void end_context(json& context, const std::vector<device_description>& devices, bool complete);
+void end_context(json& context, const std::vector<device_description>& devices, const machine_load& load,
+                 bool complete);
 
 /// A device as the context and `gpusync devices --json` show it.
 json to_json(const device_description& device);

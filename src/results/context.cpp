@@ -113,6 +113,31 @@ std::string device_title(const document& results, const std::string& id) {
   return namesakes > 1 ? fmt::format("{} ({})", printable(*name), printable(id)) : printable(*name);
 }
 
+std::string disturbance_of(const document& results, const std::string& device) {
+  constexpr double most_others = 0.05;
+  const json none;
+  const auto member = [&none](const json& object, const char* key) -> const json& {
+    if (!object.is_object()) return none;
+    const auto found = object.find(key);
+    return found == object.end() ? none : *found;
+  };
+  const json& devices = member(results.context, "devices");
+  if (!devices.is_array()) return "";
+  for (const json& each : devices) {
+    if (member(each, "id") != device) continue;
+    if (member(each, "kind") == "host" || member(member(each, "facts"), "type") == "CPU") {
+      const json& others = member(member(results.context, "host"), "other_load");
+      if (!others.is_number() || others.get<double>() <= most_others) return "";
+      return fmt::format("other programs had {:.0f} % of the processors", 100 * others.get<double>());
+    }
+    for (const char* when : {"state_before", "state_after"}) {
+      const json& processes = member(member(each, when), "other_processes");
+      if (processes.is_array() && !processes.empty()) return "other processes used the device";
+    }
+  }
+  return "";
+}
+
 bool is_incomplete(const document& results) {
   const auto complete = results.context.find("complete");
   return complete != results.context.end() && complete->is_boolean() && !complete->get<bool>();

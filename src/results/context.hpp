@@ -23,6 +23,10 @@ std::vector<context_section> context_in_words(const document& results);
 /// id if the context does not name it.
 std::string device_title(const document& results, const std::string& id);
 
+/// What other programs took of a device during the run, in words, if that was enough to make its figures wander: more
+/// than a twentieth of the processors that it runs on, or other processes on a GPU. Empty if not, or if nobody knows.
+std::string disturbance_of(const document& results, const std::string& device);
+
 /// Whether the context says that the run was cut short.
 bool is_incomplete(const document& results);
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "measure/statistics.hpp"
+#include "results/context.hpp"
 #include "results/groups.hpp"
 #include "results/row_ratio.hpp"
 #include "results/text.hpp"
@@ -114,47 +115,93 @@ void add_pair(const row& before, const row& after, row_evidence& evidence) {
   add_drift(b, evidence);
 }
 
-/// How much the logs of ratios scatter from run to run, beyond the error of their rounds.
-struct run_scatter {
+/// A variance, and how many values it is drawn from.
+struct estimate {
   double variance = 0;
   double freedom = 0;  // degrees of it; 0: nothing tells
 };
 
-/// From the scatter of all rows over the pairs.
-run_scatter scatter_over_pairs(const std::vector<row_evidence>& rows, size_t pairs) {
-  std::vector<double> distances;
-  const double shrinks = std::sqrt(static_cast<double>(pairs) / static_cast<double>(pairs - 1));
-  for (const row_evidence& one : rows) {
-    for (const double log : one.logs) distances.push_back((log - one.log()) * shrinks);
-  }
+estimate estimate_from(const std::vector<double>& distances, double freedom) {
   const double deviation = deviation_of(distances);
-  return {deviation * deviation, efficiency * static_cast<double>(rows.size() * (pairs - 1))};
+  return {deviation * deviation, std::max(1.0, efficiency * freedom)};
 }
 
-/// From the scatter of rows about their median, and from the drift within each run.
-run_scatter scatter_over_rows(const std::vector<row_evidence>& rows) {
-  constexpr size_t enough_rows = 6;
-  std::vector<double> logs, errors2, drifts;
+/// How much the logs of ratios scatter from run to run beyond the error of their rounds: what one row has to itself,
+/// and what all rows of a group share that were measured in the same seconds.
+struct run_scatter {
+  estimate row, group;
+};
+
+/// What makes the distances of n values from their middle as wide as those from the true one.
+double unbiased(size_t n) {
+  return n > 1 ? std::sqrt(static_cast<double>(n) / static_cast<double>(n - 1)) : 0;
+}
+
+/// Rows by group, as indices.
+using row_groups = std::vector<std::vector<size_t>>;
+
+std::vector<double> of_group(const std::vector<size_t>& group, const std::vector<double>& values) {
+  std::vector<double> some;
+  for (const size_t i : group) some.push_back(values[i]);
+  return some;
+}
+
+/// From how rows lie about the middle of their group, and groups about the middle of all. If there are too few groups,
+/// from how the first and the last halves of the rounds differ, in the groups' middle.
+run_scatter scatter_over_rows(const std::vector<row_evidence>& rows, const row_groups& groups) {
+  constexpr size_t enough_groups = 3, enough_rows = 6;
+  std::vector<double> logs, errors2, middles, within, drifts;
   for (const row_evidence& one : rows) {
     logs.push_back(one.log());
     errors2.push_back(one.error2());
-    drifts.insert(drifts.end(), one.drifts.begin(), one.drifts.end());
+  }
+  for (const std::vector<size_t>& group : groups) {
+    const double middle = median_of(of_group(group, logs));
+    middles.push_back(middle);
+    // The middle has taken its part of the scatter.
+    for (const size_t i : group) within.push_back((logs[i] - middle) * unbiased(group.size()));
+    for (size_t document = 0; document < 2; ++document) {
+      std::vector<double> halves;
+      for (const size_t i : group) {
+        if (rows[i].drifts.size() == 2) halves.push_back(rows[i].drifts[document]);
+      }
+      if (!halves.empty()) drifts.push_back(median_of(halves));
+    }
   }
   run_scatter found;
-  const double error2 = median_of(errors2);
-  if (rows.size() >= enough_rows) {
-    const double middle = median_of(logs);
-    for (double& log : logs) log -= middle;
-    const double deviation = deviation_of(logs);
-    found = {std::max(0.0, deviation * deviation - error2), efficiency * static_cast<double>(rows.size() - 1)};
+  if (rows.size() - groups.size() >= enough_rows) {
+    found.row = estimate_from(within, static_cast<double>(rows.size() - groups.size()));
+    found.row.variance = std::max(0.0, found.row.variance - median_of(errors2));
+  }
+  if (groups.size() >= enough_groups) {  // few, and so not as if some did not count
+    const double deviation = summarize(middles).stddev;
+    found.group = {deviation * deviation, static_cast<double>(groups.size() - 1)};
   }
   if (!drifts.empty()) {
-    // A half has twice the variance of the whole, a difference of two halves four times.
-    const double deviation = deviation_of(drifts);
-    const double variance = std::max(0.0, deviation * deviation - 4 * error2 / 2);
-    if (variance > found.variance || found.freedom == 0) {
-      found = {variance, std::max(1.0, efficiency * static_cast<double>(drifts.size()))};
+    const estimate drift = estimate_from(drifts, static_cast<double>(drifts.size()));
+    if (drift.variance > found.group.variance || found.group.freedom == 0) found.group = drift;
+  }
+  if (found.row.freedom == 0) found.row = {0, found.group.freedom};
+  return found;
+}
+
+/// From how a row's ratios lie about their mean over the pairs: what the rows of a group share, and what they do not.
+run_scatter scatter_over_pairs(const std::vector<row_evidence>& rows, const row_groups& groups, size_t pairs) {
+  std::vector<double> middles, within;
+  for (size_t pair = 0; pair < pairs; ++pair) {
+    for (const std::vector<size_t>& group : groups) {
+      std::vector<double> distances;
+      for (const size_t i : group) distances.push_back((rows[i].logs[pair] - rows[i].log()) * unbiased(pairs));
+      const double middle = median_of(distances);
+      middles.push_back(middle);
+      for (const double one : distances) within.push_back((one - middle) * unbiased(group.size()));
     }
+  }
+  const auto free = static_cast<double>(pairs - 1);
+  run_scatter found;
+  found.group = estimate_from(middles, free * static_cast<double>(groups.size()));
+  if (rows.size() > groups.size()) {
+    found.row = estimate_from(within, free * static_cast<double>(rows.size() - groups.size()));
   }
   return found;
 }
@@ -165,27 +212,63 @@ double variance_over_pairs(const row_evidence& one) {
   return sum / static_cast<double>(one.logs.size() - 1);
 }
 
-void judge_all(std::vector<row_change*>& comparable, const std::vector<row_evidence>& evidence, size_t pairs,
-               const comparison_rule& rule, document_comparison& found) {
+/// The degrees of freedom of a sum of estimated variances, by Welch and Satterthwaite.
+double freedom_of_sum(const std::vector<estimate>& parts) {
+  double sum = 0, weights = 0;
+  for (const estimate& one : parts) {
+    sum += one.variance;
+    if (one.freedom > 0) weights += one.variance * one.variance / one.freedom;
+  }
+  return weights > 0 ? std::max(1.0, sum * sum / weights) : 1e6;
+}
+
+void judge_all(std::vector<row_change*>& comparable, const std::vector<row_evidence>& evidence,
+               const row_groups& groups, size_t pairs, const comparison_rule& rule, document_comparison& found) {
   if (comparable.empty()) return;
-  const run_scatter scatter = pairs > 1 ? scatter_over_pairs(evidence, pairs) : scatter_over_rows(evidence);
+  const run_scatter scatter =
+      pairs > 1 ? scatter_over_pairs(evidence, groups, pairs) : scatter_over_rows(evidence, groups);
   const double tail = (1 - rule.confidence) / 2 / static_cast<double>(comparable.size());
-  if (scatter.freedom > 0) found.run_to_run = std::sqrt(scatter.variance / 2);
+  const bool known = scatter.group.freedom > 0;
+  if (known) found.run_to_run = std::sqrt((scatter.row.variance + scatter.group.variance) / 2);
   for (size_t i = 0; i < comparable.size(); ++i) {
     row_change& change = *comparable[i];
     const row_evidence& one = evidence[i];
     change.ratio = std::exp(one.log());
-    if (scatter.freedom == 0) {
+    if (!known) {
       change.reason = "too few rounds to tell how much runs differ";
       continue;
     }
-    const double variance = pairs > 1 ? std::max({scatter.variance, variance_over_pairs(one), one.error2()})
-                                      : scatter.variance + one.error2();
+    if (!change.reason.empty()) continue;  // disturbed
+    estimate own = scatter.row;
+    if (pairs > 1)
+      own.variance = std::max({own.variance, one.error2(), variance_over_pairs(one) - scatter.group.variance});
+    const std::vector<estimate> parts{{pairs > 1 ? 0 : one.error2(), 0}, own, scatter.group};
+    double variance = 0;
+    for (const estimate& part : parts) variance += part.variance;
     const double half =
-        student_quantile(std::max(scatter.freedom, 1.0), tail) * std::sqrt(variance / static_cast<double>(pairs));
+        student_quantile(freedom_of_sum(parts), tail) * std::sqrt(variance / static_cast<double>(pairs));
     change.between = interval{std::exp(one.log() - half), std::exp(one.log() + half)};
     change.what = judge_ratio(change.between, rule.least_effect);
   }
+}
+
+/// What disturbed one run of a device, so that one pair of runs tells nothing of it.
+std::string disturbance_of(const document_pairs& pairs, const std::string& device) {
+  if (pairs.size() > 1) return "";
+  const std::string before = disturbance_of(*pairs.front().first, device);
+  return before.empty() ? disturbance_of(*pairs.front().second, device) : before;
+}
+
+row_groups groups_of(const std::vector<row_change*>& rows) {
+  std::map<std::tuple<std::string, std::string, std::vector<std::pair<std::string, axis_value>>>, size_t> index_of;
+  row_groups groups;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const row& entry = *rows[i]->before;
+    const auto [found, added] = index_of.try_emplace({entry.experiment, entry.device, entry.axes}, groups.size());
+    if (added) groups.emplace_back();
+    groups[found->second].push_back(i);
+  }
+  return groups;
 }
 
 }  // namespace
@@ -221,7 +304,9 @@ document_comparison compare_documents(const document_pairs& pairs, const compari
       if (!change.reason.empty()) break;
       add_pair(*a, *b, known);
     }
-    if (change.reason.empty()) evidence.emplace_back(found.changes.size() - 1, std::move(known));
+    if (!change.reason.empty()) continue;
+    evidence.emplace_back(found.changes.size() - 1, std::move(known));
+    change.reason = disturbance_of(pairs, entry.device);
   }
   for (const row& entry : pairs.front().second->rows) {
     if (!is_published(entry) && find(indices.front().first, entry) == nullptr) found.only_after.push_back(&entry);
@@ -232,7 +317,7 @@ document_comparison compare_documents(const document_pairs& pairs, const compari
     comparable.push_back(&found.changes[which]);
     known.push_back(std::move(one));
   }
-  judge_all(comparable, known, pairs.size(), rule, found);
+  judge_all(comparable, known, groups_of(comparable), pairs.size(), rule, found);
   return found;
 }
 

@@ -20,6 +20,8 @@ struct noisy_machine {
   double rounds = 0.01;
   size_t round_count = 15;
   bool keeps_rounds = true;
+  size_t groups = 1;
+  double group_to_group = 0;  ///< what all methods that are measured in the same seconds share
 };
 
 std::string method_of_index(size_t i) {
@@ -30,13 +32,17 @@ std::string method_of_index(size_t i) {
 document run_on(const noisy_machine& machine, const std::vector<double>& factors, generator& random) {
   std::normal_distribution<> normal;
   std::vector<row> rows;
+  const size_t in_group = (factors.size() + machine.groups - 1) / machine.groups;
+  double shared = 1;
   for (size_t i = 0; i < factors.size(); ++i) {
-    const double time = static_cast<double>(i + 1) * factors[i] * std::exp(machine.run_to_run * normal(random));
+    if (i % in_group == 0) shared = std::exp(machine.group_to_group * normal(random));
+    const double time =
+        static_cast<double>(i + 1) * factors[i] * shared * std::exp(machine.run_to_run * normal(random));
     std::vector<double> rounds;
     for (size_t k = 0; k < machine.round_count; ++k) {
       rounds.push_back(time * std::exp(machine.rounds * normal(random)));
     }
-    row entry = barrier_row(method_of_index(i), time);
+    row entry = barrier_row(method_of_index(i), time, 0.01, static_cast<int64_t>(1 + i / in_group));
     entry.metrics.front().second = median_metric(rounds, 1, "us", machine.keeps_rounds);
     rows.push_back(std::move(entry));
   }
@@ -75,9 +81,17 @@ TEST(CompareDocuments, OfOneProgramRarelyFindADifferenceAnywhere) {
     noisy_machine machine;
     size_t methods, pairs;
   };
-  const std::vector<setting> settings{
-      {{0.005, 0.01, 15}, 30, 1},       {{0.03, 0.01, 15}, 30, 1}, {{0.1, 0.05, 15}, 30, 1}, {{0.03, 0.01, 15}, 8, 1},
-      {{0.03, 0.01, 15, false}, 30, 1}, {{0.03, 0.01, 15}, 30, 3}, {{0.1, 0.05, 7}, 10, 3},  {{0.03, 0.01, 15}, 3, 5}};
+  const std::vector<setting> settings{{{0.005, 0.01, 15}, 30, 1},
+                                      {{0.03, 0.01, 15}, 30, 1},
+                                      {{0.1, 0.05, 15}, 30, 1},
+                                      {{0.03, 0.01, 15}, 8, 1},
+                                      {{0.03, 0.01, 15, false}, 30, 1},
+                                      {{0.03, 0.01, 15}, 30, 3},
+                                      {{0.1, 0.05, 7}, 10, 3},
+                                      {{0.03, 0.01, 15}, 3, 5},
+                                      {{0.01, 0.01, 15, true, 5, 0.1}, 30, 1},
+                                      {{0.01, 0.01, 15, true, 3, 0.05}, 30, 1},
+                                      {{0.01, 0.01, 15, true, 4, 0.1}, 30, 3}};
   for (const setting& one : settings) {
     constexpr int trials = 400;
     int wrong = 0;
@@ -85,7 +99,8 @@ TEST(CompareDocuments, OfOneProgramRarelyFindADifferenceAnywhere) {
       wrong += says_faster_or_slower(compare_runs_of(one.machine, one.methods, one.pairs, -1, random, kept)) ? 1 : 0;
     }
     EXPECT_LE(wrong, 0.05 * trials + 3.3 * std::sqrt(0.05 * 0.95 * trials))
-        << one.machine.run_to_run << ", " << one.methods << " methods, " << one.pairs << " pairs";
+        << one.machine.run_to_run << ", " << one.methods << " methods, " << one.machine.groups << " groups, "
+        << one.pairs << " pairs";
   }
 }
 
@@ -171,6 +186,23 @@ TEST(CompareDocuments, ATimeThatIsNotAboveTheNoiseIsNotJudged) {
   EXPECT_EQ(compare_one(before, after).changes.front().reason, "not above the noise");
 }
 
+TEST(CompareDocuments, OnePairOfRunsOnADisturbedMachineTellsNothing) {
+  generator random(7);
+  noisy_machine quiet{0.001, 0.001};
+  document before = run_on(quiet, std::vector<double>(10, 1), random);
+  document after = run_on(quiet, std::vector<double>(10, 1.5), random);
+  EXPECT_TRUE(has_regressed(compare_one(before, after)));
+  after.context["devices"][0]["state_after"] = {{"other_processes", {"4711: something else"}}};
+  EXPECT_FALSE(has_regressed(compare_one(before, after)));
+  EXPECT_EQ(compare_one(before, after).changes.front().reason, "other processes used the device");
+  after.context["devices"][0] = {{"id", "cuda:0"}, {"kind", "host"}};
+  after.context["host"] = {{"other_load", 0.04}};
+  EXPECT_TRUE(has_regressed(compare_one(before, after)));
+  after.context["host"] = {{"other_load", 0.4}};
+  EXPECT_EQ(compare_one(before, after).changes.front().reason, "other programs had 40 % of the processors");
+  EXPECT_EQ(compare_one(before, after).changes.front().what, difference::unclear);
+}
+
 TEST(ComparisonTable, SaysTheWorstFirstAndEveryRow) {
   generator random(6);
   std::vector<document> kept;
@@ -178,7 +210,7 @@ TEST(ComparisonTable, SaysTheWorstFirstAndEveryRow) {
   EXPECT_TRUE(in_words(found).starts_with("1 of 10 rows are slower (worst: method-3, +")) << in_words(found);
   const std::string table = to_table(found, kept.front(), false);
   for (size_t i = 0; i < 10; ++i) EXPECT_NE(table.find(method_of_index(i)), std::string::npos);
-  EXPECT_NE(table.find("NVIDIA H200, 132 blocks of 256 threads"), std::string::npos);
+  EXPECT_NE(table.find("barrier-cost on NVIDIA H200, 1 block of 256 threads"), std::string::npos);
   EXPECT_EQ(table.find('\033'), std::string::npos);
 }
 
