@@ -138,6 +138,21 @@ std::string short_sentence(const std::vector<std::string>& forms) {
   return forms.back();
 }
 
+/// Of those that are slower for certain, the one to compare with: the first of another sort than the winner, what
+/// people use without this library or ours, as `rival` says, or else of another kind, or else the first. Null if there
+/// is none.
+const row* beaten_by(const field& found, bool other_kind) {
+  const auto other = std::ranges::find_if(found.slower, [&](const row* entry) {
+    return other_kind ? entry->kind != found.winner->kind : entry->rival != found.winner->rival;
+  });
+  if (other != found.slower.end()) return *other;
+  return found.slower.empty() || other_kind ? nullptr : found.slower.front();
+}
+
+std::string gain_over(const row* beaten, const row* winner) {
+  return fmt::format("{} faster than {}", ratio(*headline_value(*beaten) / *headline_value(*winner)), words(beaten));
+}
+
 /// What the reader should do, and why. `places`: where, in more words and in fewer.
 std::string decision(const field& found, const std::vector<std::string>& places) {
   const auto at_places = [&](const std::vector<std::string>& heads) {
@@ -148,21 +163,26 @@ std::string decision(const field& found, const std::vector<std::string>& places)
     return short_sentence(forms);
   };
   const std::string figure = fmt::format("{} {}", figure_with_unit(found.winner), unit_of_work(found.winner));
-  if (!found.open.empty()) {
-    const std::string who = found.open.size() == 1
-                                ? fmt::format("{} or {}", words(found.winner), words(found.open.front()))
-                                : fmt::format("{} or one of {} others", words(found.winner), found.open.size());
-    const std::string lead = fmt::format("Too noisy to say whether {} is fastest", who);
-    return at_places({lead + "; measure again, idle and without --quick", lead});
+  if (found.open.empty()) {
+    const std::string use = fmt::format("Use {}: {}", words(found.winner), figure);
+    const row* beaten = beaten_by(found, false);
+    return at_places(beaten == nullptr ? std::vector{use}
+                                       : std::vector{use + ", " + gain_over(beaten, found.winner), use});
   }
-  const std::string use = fmt::format("Use {}: {}", words(found.winner), figure);
-  // People want to know what it is better than: the best of what they use without us, or of ours if that is what wins.
-  const auto other =
-      std::ranges::find_if(found.slower, [&](const row* entry) { return entry->rival != found.winner->rival; });
-  const row* beaten = other != found.slower.end() ? *other : found.slower.empty() ? nullptr : found.slower.front();
-  if (beaten == nullptr) return at_places({use});
-  const double gain = *headline_value(*beaten) / *headline_value(*found.winner);
-  return at_places({fmt::format("{}, {} faster than {}", use, ratio(gain), words(beaten)), use});
+  const bool one_kind =
+      std::ranges::all_of(found.open, [&](const row* entry) { return entry->kind == found.winner->kind; });
+  const row* beaten = beaten_by(found, true);
+  if (one_kind && beaten != nullptr && found.winner->kind) {  // which kind is certain, and that is most of the answer
+    const std::string use =
+        fmt::format("Use a {} such as {}: {}", to_string(*found.winner->kind), words(found.winner), figure);
+    return at_places({fmt::format("{}, {}; noise hides the best", use, gain_over(beaten, found.winner)),
+                      use + "; noise hides the best"});
+  }
+  const std::string who = found.open.size() == 1
+                              ? fmt::format("{} or {}", words(found.winner), words(found.open.front()))
+                              : fmt::format("{} or one of {} others", words(found.winner), found.open.size());
+  const std::string lead = fmt::format("Too noisy to say whether {} is fastest", who);
+  return at_places({lead + "; measure again, idle and without --quick", lead});
 }
 
 std::string work_alone(const row_group& group) {

@@ -96,6 +96,15 @@ TEST(verdict, what_may_be_faster_for_all_that_the_rounds_say_is_too_noisy) {
   EXPECT_NE(found.behind.find("; not told apart from it: b (1.20 us)."), std::string::npos) << found.behind;
 }
 
+TEST(verdict, which_kind_to_use_is_said_even_where_noise_hides_which_of_them) {
+  EXPECT_EQ(
+      decision_on({with_rounds(barrier_row("tree-2-fence", 0), {1.0, 1.4, 0.9, 1.5, 1.2, 0.8, 1.1}),
+                   with_rounds(barrier_row("lock-based-fence", 0), {1.3, 1.0, 1.2, 1.0, 1.3, 1.1, 1.2}),
+                   with_rounds(barrier_row("launch-wait", 0), {50, 51, 48, 49, 50, 52, 47})}),
+      "Use a barrier such as tree-2-fence: 1.10 us a step, 45x faster than launching and waiting on the host; noise "
+      "hides the best (cuda:0).");
+}
+
 TEST(verdict, overlapping_quartiles_do_not_make_forty_times_as_much_the_same) {
   // What a busy machine once gave: 0.816 us against 38.0, with quartiles that overlap.
   row noisy = barrier_row("launch-wait", 38.0);
