@@ -21,18 +21,30 @@ struct contender {
 
 std::vector<contender> prepare_all(const std::vector<step_method>& methods,
                                    const std::function<prepared_method(const step_method&)>& prepare,
-                                   const experiment_sink& sink) {
+                                   const comparison_setting& setting) {
   std::vector<contender> all;
   for (const step_method& method : methods) {
-    if (sink.interrupted()) break;
+    if (setting.sink.interrupted()) break;
     contender& one = all.emplace_back(contender{method, {}, {}});
     try {
+      require_not_stuck(setting.request.device.id);
       one.program = prepare(method);
     } catch (const error&) {
       one.refusal = std::current_exception();
     }
   }
   return all;
+}
+
+/// The device's clock in MHz; empty if there is none. A device that has failed has none: its rows say why.
+std::optional<double> clock_seen(const comparison_setting& setting) {
+  try {
+    require_not_stuck(setting.request.device.id);
+    const double clock = setting.clock_mhz ? setting.clock_mhz() : 0;
+    return clock > 0 ? std::optional(clock) : std::nullopt;
+  } catch (const error&) {
+    return std::nullopt;
+  }
 }
 
 /// Fills in whether the computed result was right, and what follows from that.
@@ -83,13 +95,13 @@ std::vector<method_result> compare_methods(const comparison_setting& setting, co
                                            const std::function<prepared_method(const step_method&)>& prepare,
                                            const stop_rule& rule, const std::function<void(double)>& progress) {
   progress(0);
-  std::vector<contender> all = prepare_all(methods, prepare, setting.sink);
+  std::vector<contender> all = prepare_all(methods, prepare, setting);
   std::vector<candidate> candidates;
   for (const contender& one : all) {
     if (!one.refusal) candidates.push_back(one.program.program);
   }
   std::vector<compared> figures = compare(candidates, {rule, setting.sink.interrupted, progress});
-  const std::optional<double> clock = clock_seen(setting.clock_mhz);
+  const std::optional<double> clock = clock_seen(setting);
 
   std::vector<method_result> results;
   size_t next = 0;
@@ -118,7 +130,7 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
   how.target_run_ns = quick ? 3e6 : 10e6;
   how.interrupted = setting.sink.interrupted;
   const auto prepare = [&](const step_method& method) -> prepared_method {
-    const std::shared_ptr<program> program = workload.prepare(method, shape);
+    const auto program = kept_if_stuck(workload.prepare(method, shape));
     return {
         by_repeat_difference({[program](uint64_t steps) { return program->run(steps); }, program->steps_unit()}, how),
         [program] { return program->verify(); }};
@@ -150,7 +162,7 @@ std::vector<method_result> compare_runs(workload& workload, const comparison_set
                                         const std::vector<step_method>& methods, const step_shape& shape,
                                         const stop_rule& rule, const std::function<void(double)>& progress) {
   const auto prepare = [&](const step_method& method) -> prepared_method {
-    const std::shared_ptr<program> program = workload.prepare(method, shape);
+    const auto program = kept_if_stuck(workload.prepare(method, shape));
     program->end_when(setting.sink.interrupted);
     const auto add_findings = [program](row& entry) {
       for (const auto& [name, value] : program->found()) {

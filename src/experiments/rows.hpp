@@ -21,8 +21,8 @@ row new_row(const char* experiment, const experiment_request& request, const std
 /// `values[i] / base[i]` by round, as a metric of unit 1; rounds whose base is 0 say nothing. Both of one comparison.
 metric ratio_of(const std::vector<double>& values, const std::vector<double>& base);
 
-/// Marks a row as skipped if the device refused the launch (it would not fit), as failed for anything else that was
-/// thrown, with the sentence as the reason.
+/// Marks a row as skipped if the device refused the launch (it would not fit) or is stuck in one before it, as failed
+/// for anything else that was thrown, with the sentence as the reason.
 void mark_thrown(row& entry, const std::exception_ptr& thrown);
 
 /// The same for what preparing a program has thrown: any gpusync::error is a refusal, unless a call of a runtime
@@ -32,13 +32,11 @@ void mark_not_prepared(row& entry, const std::exception_ptr& thrown);
 /// Marks a row as skipped for that reason.
 void mark_skipped(row& entry, const std::string& reason);
 
-/// Marks a row as skipped because a launch for a row before it has not ended.
-void mark_behind_stuck_launch(row& entry);
+/// Fills a row in by `work`; what that throws of gpusync::error is the row's reason, as mark_thrown() has it. On a
+/// stuck device nothing is done.
+void fill_in(row& entry, const std::function<void()>& work);
 
 /// Fills in what a check of words has found: verified or failed.
 void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how);
-
-/// The clock that `measure` finds, in MHz; empty if there is none. A device that has failed has none: its rows say why.
-std::optional<double> clock_seen(const std::function<double()>& measure);
 
 }  // namespace gpusync::tool

@@ -43,6 +43,9 @@ prepared_method prepared(const step_method& what) {
   if (what.name == "refused late") {
     made.program.run = []() -> turn_samples { throw invalid_argument("Only when it runs."); };
   }
+  if (what.name == "sticks") {
+    made.program.run = []() -> turn_samples { throw stuck_launch("host", "It never ends."); };
+  }
   return made;
 }
 
@@ -83,6 +86,41 @@ TEST(MethodComparison, WhatCannotRunIsSkippedAndWhatBreaksHasFailed) {
   EXPECT_EQ(status_and_reason("refused late"), std::pair(row_status::skipped, std::string("Only when it runs.")));
   EXPECT_EQ(status_and_reason("broken runtime"), std::pair(row_status::failed, std::string("The runtime failed.")));
   EXPECT_EQ(status_and_reason("throws"), std::pair(row_status::failed, std::string("Thrown.")));
+}
+
+TEST(MethodComparison, BehindAStuckLaunchNothingIsDoneOnTheDevice) {
+  const std::vector<method_result> around = compared_under({method("once"), method("sticks"), method("wrong")});
+  const row after = row_of(method("once"));
+  stuck_devices().clear();
+  EXPECT_EQ(around[1].entry.status, row_status::failed);
+  EXPECT_EQ(around[1].entry.reason, "It never ends.");
+  for (const row& entry : {around[0].entry, around[2].entry, after}) {
+    EXPECT_EQ(entry.status, row_status::skipped);
+    EXPECT_EQ(entry.reason, "The device is stuck in a launch before this one.");
+    EXPECT_EQ(entry.verified, std::nullopt) << "a check would wait for the launch";
+    EXPECT_EQ(entry.clock_mhz, std::nullopt);
+  }
+}
+
+TEST(MethodComparison, WhatLivesOnADeviceOutlivesAStuckLaunch) {
+  struct counted {
+    int& freed;
+    ~counted() { ++freed; }
+  };
+  int freed = 0;
+  kept_if_stuck(std::unique_ptr<counted>(new counted{freed})).reset();
+  EXPECT_EQ(std::exchange(freed, 0), 1);
+  counted* left = nullptr;
+  {
+    const auto kept = kept_if_stuck(std::unique_ptr<counted>(new counted{freed}));
+    left = kept.get();
+    EXPECT_THROW(throw stuck_launch("cuda:0", "It never ends."), error);
+    EXPECT_THROW(require_not_stuck("cuda:0"), behind_stuck_launch);
+    EXPECT_NO_THROW(require_not_stuck("cuda:1"));
+  }
+  stuck_devices().clear();
+  EXPECT_EQ(freed, 0);
+  delete left;
 }
 
 TEST(MethodComparison, WrongResultsAreAFailureOfWhoClaimsRightOnes) {

@@ -135,7 +135,7 @@ std::vector<step_method> application_methods(const experiment_request& request, 
 void run_application(const application& what, const experiment_request& request, const experiment_sink& sink,
                      const std::function<void(double, const std::string&)>& progress) {
   progress(0, "prepared");
-  const auto workload = what.open();
+  const auto workload = kept_if_stuck(what.open());
   const std::vector<step_method> methods = application_methods(request, workload->methods(), what.methods);
   const std::vector<int64_t> sizes = request.axes.numbers_or("threads", what.threads);
   for (size_t size = 0; size < sizes.size(); ++size) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include <gpusync/core/error.hpp>
 #include "experiments/rows.hpp"
 #include "experiments/shapes.hpp"
 #include "measure/host_timer.hpp"
@@ -64,33 +63,18 @@ void go_through_modes(stress_program& program, uint64_t share, const experiment_
   }
 }
 
-/// Fills in the row of one barrier on one shape. False if the device is stuck.
-bool put_under_stress(barrier_stress_device& device, const step_shape& shape, uint64_t share,
+/// Fills in the row of one barrier on one shape.
+void put_under_stress(barrier_stress_device& device, const step_shape& shape, uint64_t share,
                       const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
   progress(0);
-  std::unique_ptr<stress_program> program;
-  stress_count done;
-  try {
-    program = device.prepare(entry.method, shape.blocks, shape.threads);
-    go_through_modes(*program, share, sink, progress);
-    done = program->count();
-  } catch (const stuck_launch&) {
-    mark_thrown(entry, std::current_exception());
-    (void)program.release();  // to free its memory would wait for the launch
-    return false;
-  } catch (const error&) {
-    mark_thrown(entry, std::current_exception());
-    return true;
-  }
-  if (done.phases == 0) {
-    mark_skipped(entry, "Interrupted before it ran.");
-    return true;
-  }
+  const auto program = kept_if_stuck(device.prepare(entry.method, shape.blocks, shape.threads));
+  go_through_modes(*program, share, sink, progress);
+  const stress_count done = program->count();
+  if (done.phases == 0) return mark_skipped(entry, "Interrupted before it ran.");
   const auto count = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
   entry.metrics = {
       {"phases", count(done.phases)}, {"words_checked", count(done.checked)}, {"mismatches", count(done.wrong)}};
   mark_checked(entry, done.checked, done.wrong, "three words of other blocks per thread and phase");
-  return true;
 }
 
 void check(const experiment_request& request) {
@@ -102,27 +86,21 @@ void check(const experiment_request& request) {
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  auto device = open_side<barrier_stress_device>(request.device);
+  const auto device = open_side<barrier_stress_device>(request.device);
   std::vector<std::pair<step_shape, step_method>> cases;
   for (const step_shape& shape : shapes_of(request)) {
     for (const step_method& method : chosen_methods(request, device->methods())) cases.emplace_back(shape, method);
   }
   const uint64_t combinations = std::max<uint64_t>(1, cases.size());
   const uint64_t share = (static_cast<uint64_t>(phases_of(request)) + combinations - 1) / combinations;
-  bool stuck = false;
   const auto label = [](const auto& one) { return fmt::format("{} {}", one.second.name, to_word(one.first)); };
   for_each_case(cases, sink, label, [&](const auto& one, const auto& progress) {
-    const auto& [shape, method] = one;
-    row entry = new_row(name, request, method);
+    const step_shape& shape = one.first;
+    row entry = new_row(name, request, one.second);
     entry.axes = {{"shape", to_word(shape)}};
-    if (stuck) {
-      mark_behind_stuck_launch(entry);
-    } else {
-      stuck = !put_under_stress(*device, shape, share, sink, progress, entry);
-    }
+    fill_in(entry, [&] { put_under_stress(*device, shape, share, sink, progress, entry); });
     sink.add(std::move(entry), true);
   });
-  if (stuck) (void)device.release();  // to give it back would wait for the launch
 }
 
 const register_experiment registered({

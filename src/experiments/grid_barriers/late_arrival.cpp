@@ -33,7 +33,7 @@ std::vector<step_shape> shapes_of(const experiment_request& request) {
 
 prepared_method prepare(late_arrival_device& device, const step_method& method, const step_shape& shape,
                         late_arrival_times& steps) {
-  const std::shared_ptr<late_arrival_program> program = device.prepare(method.name, shape.blocks, shape.threads);
+  const auto program = kept_if_stuck(device.prepare(method.name, shape.blocks, shape.threads));
   candidate turns;
   turns.warm_up = [program] { (void)program->run(); };
   turns.run = [program, &steps]() -> turn_samples {

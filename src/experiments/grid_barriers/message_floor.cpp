@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include <gpusync/core/error.hpp>
 #include "experiments/choices.hpp"
 #include "experiments/rows.hpp"
 #include "measure/statistics.hpp"
@@ -39,12 +38,9 @@ std::vector<named_variant> chosen_variants(const experiment_request& request) {
   return found;
 }
 
-void fill_in(row& entry, const message_times& times, bool payload, bool keep_samples) {
+void add_times(row& entry, const message_times& times, bool payload, bool keep_samples) {
   std::vector<double> sorted = times.one_way_ns;
-  if (sorted.empty()) {
-    mark_skipped(entry, "Interrupted before a first pair was done.");
-    return;
-  }
+  if (sorted.empty()) return mark_skipped(entry, "Interrupted before a first pair was done.");
   std::ranges::sort(sorted);
   constexpr double us = 1e-3;
   entry.metrics = {{"one_way", median_metric(sorted, us, "us", keep_samples)},
@@ -64,17 +60,13 @@ row row_of(const experiment_request& request, message_floor_device& device, cons
   row entry = new_row(name, request, one.name, method_kind::neighbours);
   entry.ordered = one.how.ordered;
   entry.axes = {{"payload", int64_t{one.how.payload ? 1 : 0}}};
-  try {
-    if (const std::string reason = one.how.near ? device.why_not_near() : ""; !reason.empty()) {
-      mark_skipped(entry, reason);
-      return entry;
-    }
+  fill_in(entry, [&] {
+    const std::string reason = one.how.near ? device.why_not_near() : "";
+    if (!reason.empty()) return mark_skipped(entry, reason);
     const message_times times = device.measure(one.how, request.quick ? 37 : 1, progress);
     entry.clock_mhz = device.clock_mhz();
-    fill_in(entry, times, one.how.payload, request.keep_samples);
-  } catch (const error&) {
-    mark_thrown(entry, std::current_exception());
-  }
+    add_times(entry, times, one.how.payload, request.keep_samples);
+  });
   return entry;
 }
 

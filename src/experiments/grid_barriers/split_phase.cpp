@@ -68,7 +68,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     return fmt::format("{}, {} us of work", to_word(one.shape), one.work_us);
   };
   for_each_case(settings, sink, label, [&](const setting& one, const auto& progress) {
-    const auto workload = device->with_work(static_cast<double>(one.work_us));
+    const auto workload = kept_if_stuck(device->with_work(static_cast<double>(one.work_us)));
     auto results = compare_steps(*workload, {name, request, sink}, methods_of(request, *workload), one.shape, progress);
     add_exposed(results, request.keep_samples);
     if (!results.empty()) {  // the work alone: nobody waits, so nothing is checked

@@ -190,7 +190,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
                        memory_word(one.setup.where), one.participants);
   };
   for_each_case(cases(request, *device), sink, label, [&](const calls_case& one, const auto& progress) {
-    const auto workload = device->open(one.setup);
+    const auto workload = kept_if_stuck(device->open(one.setup));
     step_shape shape;
     shape.blocks = one.participants;
     auto results = compare_runs(*workload, {name, request, sink}, chosen_methods(request, workload->methods()), shape,

@@ -172,9 +172,7 @@ void strike_everywhere(rmw_faults_device& device, fault_case what, uint32_t repe
   }
 }
 
-row row_of(const experiment_request& request, rmw_faults_device& device, const fault_case& what, bool& lost,
-           const experiment_sink& sink, const std::function<void(double)>& progress) {
-  progress(0);
+row row_of(const experiment_request& request, const fault_case& what) {
   row entry = new_row(name, request, what.method, method_kind::object);
   entry.items = {"H8"};
   if (what.kind == fault_kind::none) entry.items = {"H1"};
@@ -182,27 +180,24 @@ row row_of(const experiment_request& request, rmw_faults_device& device, const f
                 {"participants", static_cast<int64_t>(what.participants)},
                 {"fault", to_word(what.kind)},
                 {"victims", static_cast<int64_t>(what.victims)}};
-  if (lost) {
-    mark_behind_stuck_launch(entry);
-    return entry;
-  }
+  return entry;
+}
+
+void inject(const experiment_request& request, rmw_faults_device& device, const fault_case& what,
+            const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
+  progress(0);
   findings_of_faults found;
   const fault_bounds bounds = device.bounds(what.where, what.method, what.participants);
   try {
     strike_everywhere(device, what, repeats_of(request), sink, progress, found);
   } catch (const stuck_launch&) {
-    mark_thrown(entry, std::current_exception());
-    lost = true;
-    return entry;
+    throw;
   } catch (const error&) {
+    if (found.runs != 0) throw;
     // Before the first run it is a refusal: a policy that was not tested on this device, say.
-    (found.runs == 0 ? mark_not_prepared : mark_thrown)(entry, std::current_exception());
-    return entry;
+    return mark_not_prepared(entry, std::current_exception());
   }
-  if (found.runs == 0) {
-    mark_skipped(entry, "Interrupted before a first run.");
-    return entry;
-  }
+  if (found.runs == 0) return mark_skipped(entry, "Interrupted before a first run.");
   const auto plain = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
   entry.metrics = {{"most_passes", plain(found.most_passes)},
                    {"passes_bound", plain(bounds.passes)},
@@ -228,7 +223,6 @@ row row_of(const experiment_request& request, rmw_faults_device& device, const f
         found.unfinished, found.not_linearizable, found.runs, found.most_passes, bounds.passes, found.most_accesses,
         bounds.accesses);
   }
-  return entry;
 }
 
 void check(const experiment_request& request) {
@@ -237,16 +231,16 @@ void check(const experiment_request& request) {
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  auto device = open_side<rmw_faults_device>(request.device);
-  bool lost = false;
+  const auto device = open_side<rmw_faults_device>(request.device);
   const auto label = [](const fault_case& one) {
     return fmt::format("{}, {} of {} {}, {} memory", one.method, one.victims, one.participants,
                        one.kind == fault_kind::crash ? "crash" : "stall", memory_word(one.where));
   };
   for_each_case(cases(request, *device), sink, label, [&](const fault_case& one, const auto& progress) {
-    sink.add(row_of(request, *device, one, lost, sink, progress), true);
+    row entry = row_of(request, one);
+    fill_in(entry, [&] { inject(request, *device, one, sink, progress, entry); });
+    sink.add(std::move(entry), true);
   });
-  if (lost) (void)device.release();  // to give it back would wait for the launch
 }
 
 const register_experiment registered({

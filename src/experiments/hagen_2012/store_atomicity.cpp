@@ -96,10 +96,7 @@ std::vector<test_case> cases(const experiment_request& request, const store_atom
   return all;
 }
 
-/// `lost`: the device is stuck in a launch.
-row run_case(const experiment_request& request, store_atomicity_device& device, const test_case& what, bool& lost,
-             const experiment_sink& sink, const std::function<void(double)>& progress) {
-  progress(0);
+row row_of(const experiment_request& request, const test_case& what) {
   row entry = new_row(name, request, what.setup.method, method_kind::object);
   entry.items = {what.setup.method.rfind("consensus", 0) == 0 ? "H2"
                  : what.setup.where == rmw::space::global     ? "H3"
@@ -111,37 +108,25 @@ row run_case(const experiment_request& request, store_atomicity_device& device, 
     entry.axes.emplace_back("word_bytes", static_cast<int64_t>(what.setup.word_bytes));
   }
   entry.axes.emplace_back("stress", static_cast<int64_t>(what.setup.stress ? 1 : 0));
-  if (lost) {
-    mark_behind_stuck_launch(entry);
-    return entry;
-  }
+  return entry;
+}
+
+void test(const experiment_request& request, store_atomicity_device& device, const test_case& what,
+          const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
+  progress(0);
+  const auto program = kept_if_stuck(device.prepare(what.setup));
   litmus_count count;
-  std::unique_ptr<litmus_program> program;
-  try {
-    program = device.prepare(what.setup);
-    // A control has told what it is for as soon as it was torn a few hundred times.
-    const uint64_t wanted = what.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
-    for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
-      const litmus_count more = program->run(seed * 0x9e3779b9u);
-      if (more.trials == 0) throw error("A launch of the litmus test has made no trial.");
-      count.trials += more.trials;
-      count.violations += more.violations;
-      count.lasting += more.lasting;
-      progress(std::min(1.0, static_cast<double>(count.trials) / static_cast<double>(wanted)));
-    }
-  } catch (const stuck_launch&) {
-    mark_thrown(entry, std::current_exception());
-    (void)program.release();  // to free its memory would wait for the launch
-    lost = true;
-    return entry;
-  } catch (const error&) {
-    mark_thrown(entry, std::current_exception());
-    return entry;
+  // A control has told what it is for as soon as it was torn a few hundred times.
+  const uint64_t wanted = what.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
+  for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
+    const litmus_count more = program->run(seed * 0x9e3779b9u);
+    if (more.trials == 0) throw error("A launch of the litmus test has made no trial.");
+    count.trials += more.trials;
+    count.violations += more.violations;
+    count.lasting += more.lasting;
+    progress(std::min(1.0, static_cast<double>(count.trials) / static_cast<double>(wanted)));
   }
-  if (count.trials == 0) {
-    mark_skipped(entry, "Interrupted before a first trial.");
-    return entry;
-  }
+  if (count.trials == 0) return mark_skipped(entry, "Interrupted before a first trial.");
   const auto trials = static_cast<double>(count.trials);
   entry.metrics = {
       {"violations_per_1e9", plain_metric(1e9 * static_cast<double>(count.violations) / trials, "1", count.trials)},
@@ -157,7 +142,7 @@ row run_case(const experiment_request& request, store_atomicity_device& device, 
     *entry.verification += count.violations == 0
                                ? "; a control, which was not caught: the test had no chance to see one"
                                : "; a control, which is to be caught";
-    return entry;
+    return;
   }
   entry.verified = count.violations == 0;
   if (count.violations != 0) {
@@ -166,7 +151,6 @@ row run_case(const experiment_request& request, store_atomicity_device& device, 
         "{} of {} stores were not seen as one, {} of them for good: {}.", count.violations, count.trials, count.lasting,
         is_offered(what) ? "do not use rmw::coalesced_store here" : "rmw::coalesced_store is not offered for such");
   }
-  return entry;
 }
 
 void check(const experiment_request& request) {
@@ -176,15 +160,15 @@ void check(const experiment_request& request) {
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  auto device = open_side<store_atomicity_device>(request.device);
-  bool lost = false;
+  const auto device = open_side<store_atomicity_device>(request.device);
   const auto label = [](const test_case& one) {
     return fmt::format("{}, {} memory", one.setup.method, memory_word(one.setup.where));
   };
   for_each_case(cases(request, *device), sink, label, [&](const test_case& one, const auto& progress) {
-    sink.add(run_case(request, *device, one, lost, sink, progress), !one.control && is_offered(one));
+    row entry = row_of(request, one);
+    fill_in(entry, [&] { test(request, *device, one, sink, progress, entry); });
+    sink.add(std::move(entry), !one.control && is_offered(one));
   });
-  if (lost) (void)device.release();
 }
 
 const register_experiment registered({

@@ -47,8 +47,7 @@ std::vector<method_result> compare_thesis_runs(thesis_device& device, const comp
                                                const stop_rule& rule, const std::function<void(double)>& progress,
                                                memory_by_method* memory) {
   const auto prepare = [&](const step_method& method) -> prepared_method {
-    const std::shared_ptr<thesis_program> program =
-        device.prepare(method, shape.groups, shape.items, memory != nullptr);
+    const auto program = kept_if_stuck(device.prepare(method, shape.groups, shape.items, memory != nullptr));
     if (memory != nullptr) (*memory)[method.name] = program->memory();
     candidate turns;
     turns.warm_up = [program, iterations = shape.iterations] {
