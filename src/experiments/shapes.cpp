@@ -88,7 +88,9 @@ std::string usual_shapes_in_words() {
 }
 
 axis shape_axis(const std::string& default_text) {
-  return {"shape", "blocks x threads per block, as 132x256", 0, 0, true, default_text};
+  axis made{"shape", "blocks x threads per block, as 132x256", 0, 0, true, default_text};
+  made.require_word = [](const std::string& word) { (void)parse_shapes({word}); };
+  return made;
 }
 
 }  // namespace gpusync::tool

@@ -59,11 +59,6 @@ void run_sweep(const experiment_request& request, workload& workload, const std:
   add_all(fits_of(rows), sink);
 }
 
-void check(const experiment_request& request) {
-  if (!has_chosen(request, "method")) return;
-  (void)chosen_methods(request, open_workload(workload_name, request.device)->methods());
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto workload = open_workload(workload_name, request.device);
   const std::vector<step_method> methods = chosen_methods(request, workload->methods());
@@ -89,7 +84,7 @@ const register_experiment registered({
       "0,1; with --quick 1"},
      {"method", "programs with some of a barrier's parts, by name", 0, 0, true, "all"}},
     run,
-    check,
+    check_methods([](const device_description& device) { return open_workload(workload_name, device)->methods(); }),
 });
 
 }  // namespace

@@ -36,14 +36,6 @@ class launch_length {
 
 constexpr const char* name = "barrier-stress";
 
-std::vector<step_shape> shapes_of(const experiment_request& request) {
-  return shapes_or(request, usual_shapes(false));
-}
-
-int64_t phases_of(const experiment_request& request) {
-  return chosen_number(request, "phases", request.quick ? 20'000 : 1'000'000);
-}
-
 void go_through_modes(stress_program& program, uint64_t share, const experiment_sink& sink,
                       const std::function<void(double)>& progress) {
   const std::vector<stress_mode> modes = program.modes();
@@ -77,22 +69,15 @@ void put_under_stress(barrier_stress_device& device, const step_shape& shape, ui
   mark_checked(entry, done.checked, done.wrong, "three words of other blocks per thread and phase");
 }
 
-void check(const experiment_request& request) {
-  (void)shapes_of(request);
-  (void)phases_of(request);
-  if (has_chosen(request, "method")) {
-    (void)chosen_methods(request, open_side<barrier_stress_device>(request.device)->methods());
-  }
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<barrier_stress_device>(request.device);
   std::vector<std::pair<step_shape, step_method>> cases;
-  for (const step_shape& shape : shapes_of(request)) {
+  for (const step_shape& shape : shapes_or(request, usual_shapes(false))) {
     for (const step_method& method : chosen_methods(request, device->methods())) cases.emplace_back(shape, method);
   }
+  const auto phases = static_cast<uint64_t>(chosen_number(request, "phases", request.quick ? 20'000 : 1'000'000));
   const uint64_t combinations = std::max<uint64_t>(1, cases.size());
-  const uint64_t share = (static_cast<uint64_t>(phases_of(request)) + combinations - 1) / combinations;
+  const uint64_t share = (phases + combinations - 1) / combinations;
   const auto label = [](const auto& one) { return fmt::format("{} {}", one.second.name, to_word(one.first)); };
   for_each_case(cases, sink, label, [&](const auto& one, const auto& progress) {
     const step_shape& shape = one.first;
@@ -109,11 +94,11 @@ const register_experiment registered({
     {},
     {device_kind::cuda},
     {{"phases", "barrier phases in all, spread over methods and shapes; one value", 1, 10'000'000'000, false,
-      "1000000; with --quick 20000"},
+      "1000000; with --quick 20000", true},
      shape_axis(fmt::format("{}", fmt::join(usual_shapes(false), ","))),
      {"method", "grid barriers that order data, by name", 0, 0, true, "all"}},
     run,
-    check,
+    check_methods([](const device_description& device) { return open_side<barrier_stress_device>(device)->methods(); }),
 });
 
 }  // namespace

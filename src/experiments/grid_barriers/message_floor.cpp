@@ -29,13 +29,7 @@ constexpr named_variant variants[] = {
 };
 
 std::vector<named_variant> chosen_variants(const experiment_request& request) {
-  std::vector<std::string> names;
-  for (const named_variant& one : variants) names.emplace_back(one.name);
-  std::vector<named_variant> found;
-  for (const std::string& word : chosen_words(request, "method", names, names)) {
-    found.push_back(*std::ranges::find(variants, word, &named_variant::name));
-  }
-  return found;
+  return chosen_of(request, "method", variants, &named_variant::name);
 }
 
 void add_times(row& entry, const message_times& times, bool payload, bool keep_samples) {

@@ -41,14 +41,6 @@ stencil_size size_of(uint32_t elements, int64_t dimensions) {
   return {side, side, side};
 }
 
-void check(const experiment_request& request) {
-  (void)shapes_of(request);
-  // The smallest plate has the same methods.
-  if (!has_chosen(request, "method")) return;
-  const auto device = open_side<stencil_device>(request.device);
-  (void)methods_of(request, *device->relaxing(stencil_body({3, 3, 1})));
-}
-
 /// What is relaxed.
 struct body {
   int64_t elements, dimensions;
@@ -98,7 +90,10 @@ const register_experiment registered({
       "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release, as far as the device "
       "has them; on the host launch-wait besides"}},
     run,
-    check,
+    check_methods([](const device_description& device) {
+      const stencil_body smallest({3, 3, 1});  // it has the same methods
+      return open_side<stencil_device>(device)->relaxing(smallest)->methods();
+    }),
 });
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include <gpusync/core/error.hpp>
 #include "experiments/choices.hpp"
-#include "experiments/hagen_2012/memory_words.hpp"
+#include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/rows.hpp"
 #include "models/linearizability.hpp"
 #include "usage_error.hpp"
@@ -17,6 +17,8 @@ namespace gpusync::tool {
 namespace {
 
 using history_call = recorded_call<rmw::named_operation<uint32_t>, uint32_t>;
+
+constexpr fault_kind all_faults[] = {fault_kind::none, fault_kind::crash, fault_kind::stall};
 
 const char* to_word(fault_kind kind) {
   return kind == fault_kind::crash ? "crash" : kind == fault_kind::stall ? "stall" : "none";
@@ -42,16 +44,16 @@ void add_faults(const experiment_request& request, rmw::space where, uint32_t pa
   one.where = where;
   one.participants = participants;
   one.method = method;
-  for (const std::string& fault : chosen_words(request, "fault", {"none", "crash", "stall"})) {
-    one.kind = fault == "crash" ? fault_kind::crash : fault == "stall" ? fault_kind::stall : fault_kind::none;
+  std::vector<int64_t> victims;
+  for (uint32_t some = 1; some < participants; ++some) victims.push_back(some);
+  if (request.quick) victims = {1, participants - 1};
+  for (const fault_kind kind : chosen_of(request, "fault", all_faults, to_word)) {
+    one.kind = kind;
     one.victims = 0;
-    if (one.kind == fault_kind::none) {
+    if (kind == fault_kind::none) {
       all.push_back(one);
       continue;
     }
-    std::vector<int64_t> victims;
-    for (uint32_t some = 1; some < participants; ++some) victims.push_back(some);
-    if (request.quick) victims = {1, participants - 1};
     for (const int64_t some : request.axes.numbers_or("victims", victims)) {
       if (some >= participants) {
         throw usage_error(fmt::format("Axis victims does not take {} of {} participants: one at least must survive.",
@@ -67,7 +69,7 @@ std::vector<fault_case> cases(const experiment_request& request, const rmw_fault
   std::vector<fault_case> all;
   std::vector<std::string> known;
   std::vector<uint32_t> sizes;
-  for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
+  for (const rmw::space where : memory_spaces) {
     for (const uint32_t participants : device.participants(where)) {
       sizes.push_back(participants);
       for (const std::string& method : device.methods(where, participants)) {
@@ -84,8 +86,7 @@ std::vector<fault_case> cases(const experiment_request& request, const rmw_fault
     }
   }
   const std::vector<std::string> methods = chosen_words(request, "method", known);
-  for (const std::string& memory : chosen_words(request, "memory", {"global", "shared"})) {
-    const rmw::space where = space_of(memory);
+  for (const rmw::space where : chosen_of(request, "memory", memory_spaces, memory_word)) {
     for (const uint32_t participants : device.participants(where)) {
       const std::vector<int64_t> chosen = request.axes.numbers_or("participants", {participants});
       if (std::find(chosen.begin(), chosen.end(), participants) == chosen.end()) continue;
@@ -227,7 +228,6 @@ void inject(const experiment_request& request, rmw_faults_device& device, const 
 
 void check(const experiment_request& request) {
   (void)cases(request, *open_side<rmw_faults_device>(request.device));
-  (void)repeats_of(request);
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
@@ -254,7 +254,7 @@ const register_experiment registered({
      {"fault", "crash: victims end in the middle of a call; stall: they wait there for all others; none", 0, 0, true,
       "all"},
      {"victims", "how many, 1 to all but one", 1, 65535, false, "all"},
-     {"repeats", "runs for each step, with other operations; one value", 1, 1000, false, "8"},
+     {"repeats", "runs for each step, with other operations; one value", 1, 1000, false, "8", true},
      {"method", "policies of the object, by name", 0, 0, true, "all"}},
     run,
     check,

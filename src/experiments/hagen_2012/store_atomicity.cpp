@@ -7,7 +7,7 @@
 
 #include <gpusync/core/error.hpp>
 #include "experiments/choices.hpp"
-#include "experiments/hagen_2012/memory_words.hpp"
+#include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/rows.hpp"
 #include "measure/host_timer.hpp"
 #include "models/rare_events.hpp"
@@ -71,14 +71,13 @@ void add_sizes(const experiment_request& request, test_case one, std::vector<tes
 std::vector<test_case> cases(const experiment_request& request, const store_atomicity_device& device) {
   std::vector<std::string> names;
   std::vector<test_case> all;
-  for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
+  for (const rmw::space where : memory_spaces) {
     for (const litmus_method& method : device.methods(where)) {
       if (std::find(names.begin(), names.end(), method.name) == names.end()) names.push_back(method.name);
     }
   }
   const std::vector<std::string> wanted = chosen_words(request, "method", names);
-  for (const std::string& memory : chosen_words(request, "memory", {"global", "shared"})) {
-    const rmw::space where = space_of(memory);
+  for (const rmw::space where : chosen_of(request, "memory", memory_spaces, memory_word)) {
     for (const std::string& writers : chosen_words(request, "writers", {"apart", "together"})) {
       if (where == rmw::space::shared && writers == "apart") continue;
       for (const litmus_method& method : device.methods(where)) {
@@ -154,9 +153,7 @@ void test(const experiment_request& request, store_atomicity_device& device, con
 }
 
 void check(const experiment_request& request) {
-  const auto device = open_side<store_atomicity_device>(request.device);
-  (void)cases(request, *device);
-  (void)trials_of(request);
+  (void)cases(request, *open_side<store_atomicity_device>(request.device));
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
@@ -184,7 +181,7 @@ const register_experiment registered({
      {"word_bytes", "that each lane stores: 4, 8", 4, 8, false, "both; controls 4"},
      {"stress", "1: as many blocks again load the caches and shared memories", 0, 1, false, "both; controls 0"},
      {"trials", "segments to write, at least, in each case; one value", 1, 1'000'000'000'000, false,
-      "1000000000; controls at most 50000000"},
+      "1000000000; controls at most 50000000", true},
      {"method",
       "random-masks, object-cells, consensus-N; controls: split-store, across-lines, "
       "consensus-N-unfenced",

@@ -76,7 +76,7 @@ const register_experiment registered({
     {device_kind::opencl},
     axes(),
     run,
-    check_thesis_methods,
+    check_methods([](const device_description& device) { return open_side<thesis_device>(device)->methods(); }),
 });
 
 }  // namespace

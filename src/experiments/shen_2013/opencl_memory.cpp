@@ -69,7 +69,7 @@ const register_experiment registered({
     {device_kind::opencl},
     thesis_axes(),
     run,
-    check_thesis_methods,
+    check_methods([](const device_description& device) { return open_side<thesis_device>(device)->methods(); }),
 });
 
 }  // namespace

@@ -75,11 +75,6 @@ void for_each_size(
   }
 }
 
-void check_thesis_methods(const experiment_request& request) {
-  if (!has_chosen(request, "method")) return;
-  (void)chosen_methods(request, open_side<thesis_device>(request.device)->methods());
-}
-
 std::string in_words(const experiment_request& request, const thesis_shape& shape) {
   return fmt::format("{} {} work-groups x {}", request.device.id, shape.groups, shape.items);
 }

@@ -41,9 +41,6 @@ void for_each_size(
     const experiment_request& request, thesis_device& device,
     const std::function<void(const std::vector<step_method>&, uint32_t, const std::vector<int64_t>&)>& sweep);
 
-/// Throws usage_error naming the culprit and what there is, if axis `method` names what the device does not have.
-void check_thesis_methods(const experiment_request& request);
-
 /// "opencl:0 70 work-groups x 64".
 std::string in_words(const experiment_request& request, const thesis_shape& shape);
 
