@@ -7,7 +7,6 @@
 
 #include <gpusync/core/error.hpp>
 #include "devices/host_memory.hpp"
-#include "experiments/choices.hpp"
 #include "models/fits.hpp"
 #include "results/groups.hpp"
 #include "usage_error.hpp"
@@ -82,7 +81,7 @@ std::vector<row> run_shape(const application& what, workload& workload, const st
     add_rate(result.entry, what);
     // Without work it says nothing of ways to pass from step to step.
     if (what.work <= 0) result.entry.metrics.front().first = "empty_run_time";
-    if (what.finish) what.finish(result.entry);
+    result.entry.items.insert(result.entry.items.end(), what.items.begin(), what.items.end());
   }
   return add_rows(results, axes, sink);
 }
@@ -95,6 +94,11 @@ std::vector<axis> application_axes() {
            fmt::format("{} on CUDA, {} on OpenCL, {} on the host", threads_by_default(device_kind::cuda),
                        threads_by_default(device_kind::opencl), threads_by_default(device_kind::host))},
           {"method", "ways to pass from step to step, by name", 0, 0, true, "all that the device has"}};
+}
+
+std::string sizes_in_words(int64_t (*size)(bool gpu, bool quick)) {
+  return fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", size(true, false), size(false, false),
+                     size(true, true), size(false, true));
 }
 
 void require_memory(const room_needed& needed, const experiment_request& request) {
@@ -137,7 +141,7 @@ void run_application(const application& what, const experiment_request& request,
   progress(0, "prepared");
   const auto workload = kept_if_stuck(what.open());
   const std::vector<step_method> methods = application_methods(request, workload->methods(), what.methods);
-  const std::vector<int64_t> sizes = request.axes.numbers_or("threads", what.threads);
+  const std::vector<int64_t> sizes = request.axes.numbers_or("threads", {threads_by_default(request.device.kind)});
   for (size_t size = 0; size < sizes.size(); ++size) {
     const auto threads = static_cast<uint32_t>(sizes[size]);
     const std::vector<int64_t> blocks = blocks_of(what, request, *workload, methods, threads);

@@ -50,10 +50,6 @@ constexpr const char* name = "smith-waterman";
 
 constexpr size_t longest_name = 200;
 
-std::string word_of(alignment_form form) {
-  return form == alignment_form::memory ? "memory" : "registers";
-}
-
 /// Throws usage_error if paths[first] is no file but, joined by commas with those behind it, the name of one.
 void refuse_commas(const std::vector<std::string>& paths, size_t first) {
   std::error_code ignored;
@@ -142,15 +138,10 @@ std::vector<alignment_scoring> scorings_of(const experiment_request& request) {
 
 void require_memory_for(const std::string& which, uint64_t rows, uint64_t columns, const smith_waterman_device& device,
                         const experiment_request& request) {
-  room_needed needed;
-  needed.what = "Aligning " + which;
-  needed.less = "use shorter sequences";
-  needed.device = bytes_of_alignment(rows, columns);
-  needed.device_has = device.memory();
-  needed.buffer = largest_buffer_of_alignment(rows, columns);
-  needed.buffer_has = device.largest_buffer();
-  needed.host = host_bytes_of_alignment(rows, columns);
-  require_memory(needed, request);
+  require_memory(
+      {"Aligning " + which, "use shorter sequences", bytes_of_alignment(rows, columns), device.memory(),
+       largest_buffer_of_alignment(rows, columns), device.largest_buffer(), host_bytes_of_alignment(rows, columns)},
+      request);
 }
 
 /// Throws usage_error if a pair does not fit into the device's or the host's memory, or its scores into 32 bits.
@@ -175,10 +166,6 @@ void require_room(const pair_of_sequences& pair, const smith_waterman_device& de
 /// Those that the user named; else memory, or for files the faster one that has room for `rows` rows.
 std::vector<alignment_form> forms(const experiment_request& request, const smith_waterman_device& device,
                                   uint64_t rows) {
-  std::vector<std::string> there;
-  for (const alignment_form form : {alignment_form::memory, alignment_form::registers}) {
-    if (device.has(form)) there.push_back(word_of(form));
-  }
   bool fast = request.axes.words.count("query") != 0 && device.has(alignment_form::registers);
   // Four rows a thread, and a few of the methods.
   for (const int64_t threads : request.axes.numbers_or("threads", {256})) {
@@ -192,11 +179,7 @@ std::vector<alignment_form> forms(const experiment_request& request, const smith
       fast = fast && std::ranges::find(there_too, method) != there_too.end();
     }
   }
-  std::vector<alignment_form> chosen;
-  for (const std::string& word : chosen_words(request, "form", there, {fast ? "registers" : "memory"})) {
-    chosen.push_back(word == "memory" ? alignment_form::memory : alignment_form::registers);
-  }
-  return chosen;
+  return chosen_forms(request, device, fast ? alignment_form::registers : alignment_form::memory);
 }
 
 /// Whoever brings sequences wants alignments of them, and not a sweep.
@@ -271,13 +254,12 @@ void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool
     application what;
     what.experiment = name;
     what.axes = axes;
-    what.axes.emplace_back("form", word_of(form));
+    what.axes.emplace_back("form", form_word(form));
     what.open = [&] { return device.aligning(problem, form); };
     what.work = static_cast<double>(problem.query.size()) * static_cast<double>(problem.reference.size()) * 1e-9;
     what.rate = "cell_updates";
     what.clock_mhz = [&device] { return device.clock_mhz(); };
-    what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F7", "F9"}); };
-    what.threads = {threads_by_default(request.device.kind)};
+    what.items = {"F7", "F9"};
     if (from_files) choose_for_files(request, what);
     run_application(what, request, sink, progress);
     if (sink.interrupted()) return;
@@ -339,8 +321,7 @@ std::vector<axis> axes() {
        generated},
       {"reference", "FASTA files, plain or gzip", 0, 0, true, generated},
       {"length", "letters of generated sequences, where no files are given", 0, 1 << 24, false,
-       fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", length_by_default(true, false),
-                   length_by_default(false, false), length_by_default(true, true), length_by_default(false, true))},
+       sizes_in_words(length_by_default)},
       {"match", "score of a pair of equal letters", 1, 1 << 20, false, score(usual.match)},
       {"mismatch", "score of a pair of other letters", -(1 << 20), 0, false, score(usual.mismatch)},
       {"gap-open", "a gap of k letters costs gap-open + k x gap-extend", 0, 1 << 20, false, score(usual.gap_open)},

@@ -77,10 +77,9 @@ void add_chosen(const experiment_request& request, const rmw_calls_device& devic
                 std::vector<calls_case>& all) {
   // The smallest objects have all types.
   const std::vector<std::string> types = device.types(where, device.capacities(where).front());
-  const auto word_of = [](rmw::operation_kind kind) { return to_string(kind); };
   for (const int64_t wanted : request.axes.numbers_or("capacity", {0})) {
     for (const std::string& type : chosen_words(request, "type", types, {"uint32"})) {
-      for (const rmw::operation_kind kind : chosen_of(request, "operation", all_kinds, word_of, {"ADD"})) {
+      for (const rmw::operation_kind kind : chosen_of(request, "operation", all_kinds, rmw::to_string, {"ADD"})) {
         for (const int64_t participants : request.axes.numbers_or("participants", {wanted == 0 ? 5 : wanted})) {
           add(request, device, where, capacity_for(request, device, where, wanted, participants), type, kind,
               static_cast<uint32_t>(participants), all);
