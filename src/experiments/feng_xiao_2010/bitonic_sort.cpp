@@ -6,7 +6,7 @@
 
 #include "experiments/choices.hpp"
 #include "experiments/feng_xiao_2010/application.hpp"
-#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "experiments/published.hpp"
 #include "usage_error.hpp"
 #include "workloads/bitonic_sort/sort_input.hpp"
 
@@ -97,7 +97,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       finished += 1;
     }
   }
-  add_all(feng_xiao_published(name), sink);
+  add_all(published_rows(paper::feng_xiao_2010, name), sink);
 }
 
 std::vector<axis> axes() {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "experiments/published.hpp"
 #include "measure/repeat_difference.hpp"
 #include "models/decomposition.hpp"
 #include "models/line_rows.hpp"
@@ -66,7 +66,7 @@ struct printed_lines {
 
 printed_lines read_printed_lines() {
   printed_lines printed;
-  for (const row& entry : feng_xiao_published("cost-decomposition")) {
+  for (const row& entry : published_rows(paper::feng_xiao_2010, "cost-decomposition")) {
     const std::string name = method_of(entry);
     const auto& [quantity, figure] = entry.metrics.front();
     const double us_per_call = *figure.value * 1e3 / static_cast<double>(*axis_number(entry.axes, "calls"));

@@ -11,7 +11,7 @@
 
 #include "experiments/choices.hpp"
 #include "experiments/feng_xiao_2010/application.hpp"
-#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "experiments/published.hpp"
 #include "measure/host_timer.hpp"
 #include "usage_error.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
@@ -308,7 +308,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     }
   }
   if (!all.from_files) {
-    add_all(feng_xiao_published(name), sink);
+    add_all(published_rows(paper::feng_xiao_2010, name), sink);
   }
 }
 

@@ -7,9 +7,9 @@
 
 #include <gpusync/core/error.hpp>
 #include "experiments/choices.hpp"
-#include "experiments/hagen_2012/hagen_published.hpp"
 #include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/method_comparison.hpp"
+#include "experiments/published.hpp"
 #include "usage_error.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
@@ -175,8 +175,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
               {"participants", int64_t{one.participants}}},
              sink);
   });
-  if (request.device.kind != device_kind::cuda) return;
-  add_all(hagen_published(name), sink);
+  if (request.device.kind == device_kind::cuda) add_all(joined(published_rows(paper::hagen_2012, name)), sink);
 }
 
 const register_experiment registered({

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "embedded/shen_2013_published_json.hpp"
 #include "experiments/published.hpp"
 #include "models/fits.hpp"
 
@@ -91,12 +90,8 @@ metric thesis_time(const method_result& result, const char* sample, const std::s
   return time;
 }
 
-std::vector<row> thesis_published(const std::string& experiment) {
-  return published_rows(embedded::shen_2013_published_json, experiment);
-}
-
 void add_published(const char* experiment, const experiment_sink& sink) {
-  const std::vector<row> published = thesis_published(experiment);
+  const std::vector<row> published = published_rows(paper::shen_2013, experiment);
   add_all(published, sink);
   add_all(fits_of(published), sink);
 }

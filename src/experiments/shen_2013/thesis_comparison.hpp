@@ -50,9 +50,6 @@ std::vector<axis> thesis_axes();
 /// The samples of that name as a metric of microseconds or milliseconds: their median, with quartiles.
 metric thesis_time(const method_result& result, const char* sample, const std::string& unit, bool keep_samples);
 
-/// The published rows of an experiment.
-std::vector<row> thesis_published(const std::string& experiment);
-
 /// Hands over what the thesis has printed for an experiment, and the lines through that.
 void add_published(const char* experiment, const experiment_sink& sink);
 
