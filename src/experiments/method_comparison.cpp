@@ -109,6 +109,7 @@ std::vector<method_result> compare_methods(const comparison_setting& setting, co
     method_result& result = results.emplace_back();
     result.method = one.method;
     result.entry = new_row(setting.experiment, setting.request, one.method);
+    result.entry.items.insert(result.entry.items.end(), setting.items.begin(), setting.items.end());
     result.entry.clock_mhz = clock;
     if (one.refusal) {
       mark_not_prepared(result.entry, one.refusal);
@@ -209,9 +210,13 @@ void add_ratios(std::vector<method_result>& results, const std::string& metric_n
 
 std::vector<row> add_rows(std::vector<method_result>& results,
                           const std::vector<std::pair<std::string, axis_value>>& axes, const experiment_sink& sink) {
+  for (method_result& result : results) result.entry.axes = axes;
+  return add_rows(results, sink);
+}
+
+std::vector<row> add_rows(std::vector<method_result>& results, const experiment_sink& sink) {
   std::vector<row> rows;
   for (method_result& result : results) {
-    result.entry.axes = axes;
     rows.push_back(result.entry);
     sink.add(std::move(result.entry), result.claims_correctness);
   }

@@ -40,6 +40,7 @@ struct comparison_setting {
   const char* experiment;
   const experiment_request& request;
   const experiment_sink& sink;
+  std::vector<std::string> items = {};          ///< paper items that its rows reproduce besides their methods'
   std::function<double()> clock_mhz = nullptr;  ///< measures the device's clock; 0 if it cannot be
 };
 
@@ -73,7 +74,9 @@ const method_result* find_ok(const std::vector<method_result>& results, const st
 void add_ratios(std::vector<method_result>& results, const std::string& metric_name, const std::string& sample,
                 const std::vector<std::string>& rivals);
 
-/// Gives every result's row these axes and hands it over; returns the rows.
+/// Hands over every result's row; returns the rows.
+std::vector<row> add_rows(std::vector<method_result>& results, const experiment_sink& sink);
+/// The same with these axes.
 std::vector<row> add_rows(std::vector<method_result>& results,
                           const std::vector<std::pair<std::string, axis_value>>& axes, const experiment_sink& sink);
 

@@ -1,14 +1,17 @@
 // Rows and figures from what was measured: the one way to make them.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "boundary/program.hpp"
 #include "experiments/experiment.hpp"
 #include "measure/comparison.hpp"
+#include "models/fits.hpp"
 #include "results/metrics.hpp"
 
 namespace gpusync::tool {
@@ -35,6 +38,24 @@ void mark_skipped(row& entry, const std::string& reason);
 /// Fills a row in by `work`; what that throws of gpusync::error is the row's reason, as mark_thrown() has it. On a
 /// stuck device nothing is done.
 void fill_in(row& entry, const std::function<void()>& work);
+
+/// Calls `body(one, progress)` for each case of each sweep; hands over the fits of each sweep's rows, which `body` has
+/// handed over and returns.
+template <class Case, class Label, class Body>
+void for_each_sweep(const std::vector<std::vector<Case>>& sweeps, const experiment_sink& sink, const Label& label,
+                    const Body& body) {
+  for (size_t i = 0; i < sweeps.size() && !sink.interrupted(); ++i) {
+    experiment_sink own = sink;
+    own.progress = [&](double fraction, const std::string& what) {
+      sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(sweeps.size()), what);
+    };
+    std::vector<row> rows;
+    for_each_case(sweeps[i], own, label, [&](const Case& one, const auto& progress) {
+      std::ranges::move(body(one, progress), std::back_inserter(rows));
+    });
+    add_all(fits_of(rows), sink);
+  }
+}
 
 /// Fills in what a check of words has found: verified or failed.
 void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how);

@@ -54,8 +54,8 @@ std::vector<method_result> compared_under(const std::vector<step_method>& method
   request.device.id = "host";
   experiment_sink sink;
   sink.interrupted = [interrupted] { return interrupted; };
-  return compare_methods({"known", request, sink, [] { return 1500.0; }}, methods, prepared, {4, 4, -1, -1, 1e12},
-                         [](double) {});
+  return compare_methods({"known", request, sink, {"X1"}, [] { return 1500.0; }}, methods, prepared,
+                         {4, 4, -1, -1, 1e12}, [](double) {});
 }
 
 row row_of(const step_method& what) {
@@ -65,6 +65,7 @@ row row_of(const step_method& what) {
 TEST(MethodComparison, ARowSaysWhatItsMethodIsAndWhatWasFound) {
   const row entry = row_of(method("relaunch", method_kind::launch));
   EXPECT_EQ(entry.experiment, "known");
+  EXPECT_EQ(entry.items, std::vector<std::string>{"X1"});
   EXPECT_EQ(entry.device, "host");
   EXPECT_EQ(entry.method, "relaunch");
   EXPECT_EQ(entry.kind, method_kind::launch);

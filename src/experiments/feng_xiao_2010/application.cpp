@@ -68,7 +68,7 @@ std::string launch_among(const std::vector<step_method>& all) {
 std::vector<row> run_shape(const application& what, workload& workload, const std::vector<step_method>& methods,
                            const step_shape& shape, const experiment_request& request, const experiment_sink& sink,
                            const std::function<void(double)>& progress) {
-  auto results = compare_runs(workload, {what.experiment, request, sink, what.clock_mhz}, methods, shape,
+  auto results = compare_runs(workload, {what.experiment, request, sink, what.items, what.clock_mhz}, methods, shape,
                               rule_for_runs(request.quick), progress);
   if (what.work > 0) {
     add_improvement(results, launch_among(workload.methods()));
@@ -81,7 +81,6 @@ std::vector<row> run_shape(const application& what, workload& workload, const st
     add_rate(result.entry, what);
     // Without work it says nothing of ways to pass from step to step.
     if (what.work <= 0) result.entry.metrics.front().first = "empty_run_time";
-    result.entry.items.insert(result.entry.items.end(), what.items.begin(), what.items.end());
   }
   return add_rows(results, axes, sink);
 }

@@ -74,7 +74,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
                 [&](const step_shape& shape, const auto& progress) {
                   steps_by_method steps;
                   auto results = compare_methods(
-                      {name, request, sink, clock}, methods,
+                      {name, request, sink, {}, clock}, methods,
                       [&](const step_method& method) { return prepare(*device, method, shape, steps[method.name]); },
                       rule, progress);
                   for (method_result& result : results) {

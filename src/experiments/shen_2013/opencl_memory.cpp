@@ -2,11 +2,7 @@
 // Figure 4-7 and appendix J of Shen 2013 (item S8). Counted, not sampled: the sum of our own allocations.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "experiments/shen_2013/thesis_comparison.hpp"
-#include "models/fits.hpp"
 
 namespace gpusync::tool {
 
@@ -15,10 +11,9 @@ namespace {
 constexpr const char* name = "opencl-memory";
 
 /// As many as show that the barrier holds in the memory that was counted.
-constexpr uint32_t iterations = 10;
+constexpr int64_t iterations = 10;
 
 void fill_in(const thesis_memory& memory, row& entry) {
-  entry.items.insert(entry.items.end(), {"S8", "S9"});
   entry.metrics = {{"device_memory", empty_metric("KB")}};
   if (memory.needed > 0) {
     const auto bytes = [](uint64_t count) { return plain_metric(static_cast<double>(count), "bytes", 1); };
@@ -40,26 +35,12 @@ void fill_in(const thesis_memory& memory, row& entry) {
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  const auto device = open_side<thesis_device>(request.device);
   stop_rule once = thesis_rounds(request.quick);
   once.min_samples = once.max_samples = 1;
-  for_each_size(request, *device, [&](const auto& methods, uint32_t items, const std::vector<int64_t>& counts) {
-    std::vector<row> rows;
-    const auto shape_of = [items](int64_t groups) {
-      return thesis_shape{static_cast<uint32_t>(groups), items, iterations};
-    };
-    const auto label = [&](int64_t groups) { return in_words(request, shape_of(groups)); };
-    for_each_case(counts, sink, label, [&](int64_t groups, const auto& progress) {
-      memory_by_method memory;
-      auto results =
-          compare_thesis_runs(*device, {name, request, sink}, methods, shape_of(groups), once, progress, &memory);
-      for (method_result& result : results) fill_in(memory[result.method.name], result.entry);
-      std::ranges::move(add_rows(results, {{"groups", groups}, {"items", int64_t{items}}}, sink),
-                        std::back_inserter(rows));
-    });
-    add_all(fits_of(rows), sink);
-  });
-  add_published(name, sink);
+  const auto finish = [](std::vector<method_result>& results, memory_by_method& memory) {
+    for (method_result& result : results) fill_in(memory[result.method.name], result.entry);
+  };
+  answer_thesis({name, {"S8", "S9"}, {iterations}, false, once, finish, true}, request, sink);
 }
 
 const register_experiment registered({
