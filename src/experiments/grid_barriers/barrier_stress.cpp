@@ -63,9 +63,9 @@ void put_under_stress(barrier_stress_device& device, const step_shape& shape, ui
   go_through_modes(*program, share, sink, progress);
   const stress_count done = program->count();
   if (done.phases == 0) return mark_skipped(entry, "Interrupted before it ran.");
-  const auto count = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
-  entry.metrics = {
-      {"phases", count(done.phases)}, {"words_checked", count(done.checked)}, {"mismatches", count(done.wrong)}};
+  entry.metrics = {{"phases", count_metric(done.phases)},
+                   {"words_checked", count_metric(done.checked)},
+                   {"mismatches", count_metric(done.wrong)}};
   mark_checked(entry, done.checked, done.wrong, "three words of other blocks per thread and phase");
 }
 

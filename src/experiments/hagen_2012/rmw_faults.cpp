@@ -38,12 +38,10 @@ uint32_t repeats_of(const experiment_request& request) {
   return static_cast<uint32_t>(chosen_number(request, "repeats", request.quick ? 1 : 8));
 }
 
-void add_faults(const experiment_request& request, rmw::space where, uint32_t participants, const std::string& method,
-                std::vector<fault_case>& all) {
+void add_faults(const experiment_request& request, const fault_object& object, std::vector<fault_case>& all) {
+  const uint32_t participants = object.participants;
   fault_case one;
-  one.where = where;
-  one.participants = participants;
-  one.method = method;
+  one.object = object;
   std::vector<int64_t> victims;
   for (uint32_t some = 1; some < participants; ++some) victims.push_back(some);
   if (request.quick) victims = {1, participants - 1};
@@ -66,34 +64,26 @@ void add_faults(const experiment_request& request, rmw::space where, uint32_t pa
 }
 
 std::vector<fault_case> cases(const experiment_request& request, const rmw_faults_device& device) {
-  std::vector<fault_case> all;
+  const std::vector<fault_object> objects = device.objects();
   std::vector<std::string> known;
-  std::vector<uint32_t> sizes;
-  for (const rmw::space where : memory_spaces) {
-    for (const uint32_t participants : device.participants(where)) {
-      sizes.push_back(participants);
-      for (const std::string& method : device.methods(where, participants)) {
-        if (std::find(known.begin(), known.end(), method) == known.end()) known.push_back(method);
-      }
-    }
+  for (const fault_object& object : objects) {
+    if (std::ranges::find(known, object.method) == known.end()) known.push_back(object.method);
   }
   for (const int64_t wanted : request.axes.numbers_or("participants", {})) {
-    if (std::find(sizes.begin(), sizes.end(), wanted) == sizes.end()) {
-      throw usage_error(
-          fmt::format("Axis participants does not take {} on {}: there are objects for 5 (global, "
-                      "shared) and 16 (shared).",
-                      wanted, request.device.id));
-    }
+    if (std::ranges::find(objects, wanted, &fault_object::participants) != objects.end()) continue;
+    throw usage_error(
+        fmt::format("Axis participants does not take {} on {}: there are objects for 5 (global, shared) and 16 "
+                    "(shared).",
+                    wanted, request.device.id));
   }
   const std::vector<std::string> methods = chosen_words(request, "method", known);
+  std::vector<fault_case> all;
   for (const rmw::space where : chosen_of(request, "memory", memory_spaces, memory_word)) {
-    for (const uint32_t participants : device.participants(where)) {
-      const std::vector<int64_t> chosen = request.axes.numbers_or("participants", {participants});
-      if (std::find(chosen.begin(), chosen.end(), participants) == chosen.end()) continue;
-      for (const std::string& method : device.methods(where, participants)) {
-        if (std::find(methods.begin(), methods.end(), method) == methods.end()) continue;
-        add_faults(request, where, participants, method, all);
-      }
+    for (const fault_object& object : objects) {
+      const std::vector<int64_t> sizes = request.axes.numbers_or("participants", {object.participants});
+      const bool chosen = std::ranges::find(sizes, object.participants) != sizes.end() &&
+                          std::ranges::find(methods, object.method) != methods.end();
+      if (chosen && object.where == where) add_faults(request, object, all);
     }
   }
   return all;
@@ -161,7 +151,7 @@ void strike_everywhere(rmw_faults_device& device, fault_case what, uint32_t repe
       uint64_t struck = 0;
       for (uint32_t i = 0; i < repeats; ++i) {
         what.seed = step * 1000 + i + 1;
-        if (what.participants > 5) what.seed |= 1;  // so many calls of any kind have too many orders to try
+        if (what.object.participants > 5) what.seed |= 1;  // so many calls of any kind have too many orders to try
         const fault_result result = device.run(what);
         struck += result.struck;
         count(what, result, found, checker);
@@ -174,13 +164,12 @@ void strike_everywhere(rmw_faults_device& device, fault_case what, uint32_t repe
 }
 
 row row_of(const experiment_request& request, const fault_case& what) {
-  row entry = new_row(name, request, what.method, method_kind::object);
-  entry.items = {"H8"};
-  if (what.kind == fault_kind::none) entry.items = {"H1"};
-  entry.axes = {{"memory", memory_word(what.where)},
-                {"participants", static_cast<int64_t>(what.participants)},
+  row entry = new_row(name, request, what.object.method, method_kind::object);
+  entry.items = {what.kind == fault_kind::none ? "H1" : "H8"};
+  entry.axes = {{"memory", memory_word(what.object.where)},
+                {"participants", int64_t{what.object.participants}},
                 {"fault", to_word(what.kind)},
-                {"victims", static_cast<int64_t>(what.victims)}};
+                {"victims", int64_t{what.victims}}};
   return entry;
 }
 
@@ -188,7 +177,7 @@ void inject(const experiment_request& request, rmw_faults_device& device, const 
             const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
   progress(0);
   findings_of_faults found;
-  const fault_bounds bounds = device.bounds(what.where, what.method, what.participants);
+  const fault_object& object = what.object;
   try {
     strike_everywhere(device, what, repeats_of(request), sink, progress, found);
   } catch (const stuck_launch&) {
@@ -199,30 +188,27 @@ void inject(const experiment_request& request, rmw_faults_device& device, const 
     return mark_not_prepared(entry, std::current_exception());
   }
   if (found.runs == 0) return mark_skipped(entry, "Interrupted before a first run.");
-  const auto plain = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
-  entry.metrics = {{"most_passes", plain(found.most_passes)},
-                   {"passes_bound", plain(bounds.passes)},
-                   {"most_accesses", plain(found.most_accesses)},
-                   {"accesses_bound", plain(bounds.accesses)},
-                   {"runs", plain(found.runs)},
-                   {"struck", plain(found.struck)},
-                   {"steps", plain(found.steps)},
-                   {"calls", plain(found.calls)}};
+  entry.metrics = {{"most_passes", count_metric(found.most_passes)},
+                   {"passes_bound", count_metric(object.passes_bound)},
+                   {"most_accesses", count_metric(found.most_accesses)},
+                   {"accesses_bound", count_metric(object.accesses_bound)},
+                   {"runs", count_metric(found.runs)},
+                   {"struck", count_metric(found.struck)},
+                   {"steps", count_metric(found.steps)},
+                   {"calls", count_metric(found.calls)}};
   entry.verification = fmt::format(
       "{} runs with {} victims struck, at up to {} steps of a call: every other participant made all its calls, "
-      "within "
-      "the bound, and each history is linearizable",
+      "within the bound, and each history is linearizable",
       found.runs, found.struck, found.steps);
-  const bool within = found.most_passes <= bounds.passes && found.most_accesses <= bounds.accesses;
+  const bool within = found.most_passes <= object.passes_bound && found.most_accesses <= object.accesses_bound;
   entry.verified = found.unfinished == 0 && found.not_linearizable == 0 && within;
   if (!*entry.verified) {
     entry.status = row_status::failed;
     entry.reason = fmt::format(
         "{} calls did not end, {} of {} histories are not linearizable; {} passes where {} are the bound, {} "
-        "accesses "
-        "where {} are.",
-        found.unfinished, found.not_linearizable, found.runs, found.most_passes, bounds.passes, found.most_accesses,
-        bounds.accesses);
+        "accesses where {} are.",
+        found.unfinished, found.not_linearizable, found.runs, found.most_passes, object.passes_bound,
+        found.most_accesses, object.accesses_bound);
   }
 }
 
@@ -233,8 +219,8 @@ void check(const experiment_request& request) {
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<rmw_faults_device>(request.device);
   const auto label = [](const fault_case& one) {
-    return fmt::format("{}, {} of {} {}, {} memory", one.method, one.victims, one.participants,
-                       one.kind == fault_kind::crash ? "crash" : "stall", memory_word(one.where));
+    return fmt::format("{}, {} of {} {}, {} memory", one.object.method, one.victims, one.object.participants,
+                       one.kind == fault_kind::crash ? "crash" : "stall", memory_word(one.object.where));
   };
   for_each_case(cases(request, *device), sink, label, [&](const fault_case& one, const auto& progress) {
     row entry = row_of(request, one);

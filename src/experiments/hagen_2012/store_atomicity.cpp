@@ -9,7 +9,6 @@
 #include "experiments/choices.hpp"
 #include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/rows.hpp"
-#include "measure/host_timer.hpp"
 #include "models/rare_events.hpp"
 #include "usage_error.hpp"
 #include "workloads/store_atomicity/store_atomicity.hpp"
@@ -21,17 +20,16 @@ namespace {
 constexpr const char* name = "store-atomicity";
 
 struct test_case {
+  litmus_method method;
   litmus_setup setup;
-  bool control = false;
-  bool sized = true;
 };
 
 /// Whether rmw::coalesced_store is offered for such stores (rmw/litmus.hpp). What it is not offered for claims
 /// nothing.
 bool is_offered(const test_case& one) {
-  const uint32_t words = one.sized ? one.setup.bytes / one.setup.word_bytes : 16;
+  const uint32_t words = one.method.sized() ? one.setup.bytes / one.setup.word_bytes : 16;
   if (one.setup.where == rmw::space::shared) return words <= 16;
-  const bool one_sector = one.sized && one.setup.bytes <= 32;
+  const bool one_sector = one.method.sized() && one.setup.bytes <= 32;
   return !one.setup.same_sm || one_sector;
 }
 
@@ -42,23 +40,23 @@ uint64_t trials_of(const experiment_request& request) {
 void add_sizes(const experiment_request& request, test_case one, std::vector<test_case>& all) {
   const std::vector<int64_t> stress =
       request.axes.numbers_or("stress", request.quick ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 1});
-  const bool chosen = request.axes.numbers.count("bytes") + request.axes.numbers.count("word_bytes") != 0;
+  const bool chosen = has_chosen(request, "bytes") || has_chosen(request, "word_bytes");
+  const bool sized = one.method.sized(), control = one.method.control;
   std::vector<int64_t> all_bytes = request.axes.numbers_or("bytes", {8, 16, 32, 64, 128});
-  if (!one.sized) all_bytes = {128};
+  if (!sized) all_bytes = {128};
   for (const int64_t bytes : all_bytes) {
     if ((bytes & (bytes - 1)) != 0) {
       throw usage_error(fmt::format("Axis bytes takes 8, 16, 32, 64 and 128, not {}.", bytes));
     }
     std::vector<int64_t> words = request.axes.numbers_or("word_bytes", {4, 8});
-    if (!one.sized) words = {8};
+    if (!sized) words = {8};
     for (const int64_t word : words) {
       if (word != 4 && word != 8) throw usage_error(fmt::format("Axis word_bytes takes 4 and 8, not {}.", word));
-      if (one.sized && bytes < 2 * word) continue;
-      if (one.setup.method == "object-cells" && bytes < 15 * word) continue;
+      if (bytes < one.method.least_words * word) continue;
       // By default controls, and what is slow or of little news, only in the largest form.
-      if (one.control && one.sized && !chosen && (bytes < 64 || word == 8)) continue;
+      if (control && sized && !chosen && (bytes < 64 || word == 8)) continue;
       for (const int64_t load : stress) {
-        if (one.control && load == 1 && !chosen) continue;
+        if (control && load == 1 && !chosen) continue;
         one.setup.bytes = static_cast<uint32_t>(bytes);
         one.setup.word_bytes = static_cast<uint32_t>(word);
         one.setup.stress = load == 1;
@@ -82,9 +80,7 @@ std::vector<test_case> cases(const experiment_request& request, const store_atom
       if (where == rmw::space::shared && writers == "apart") continue;
       for (const litmus_method& method : device.methods(where)) {
         if (std::find(wanted.begin(), wanted.end(), method.name) == wanted.end()) continue;
-        test_case one;
-        one.control = method.control;
-        one.sized = method.sized;
+        test_case one{method, {}};
         one.setup.method = method.name;
         one.setup.where = where;
         one.setup.same_sm = writers == "together";
@@ -97,16 +93,13 @@ std::vector<test_case> cases(const experiment_request& request, const store_atom
 
 row row_of(const experiment_request& request, const test_case& what) {
   row entry = new_row(name, request, what.setup.method, method_kind::object);
-  entry.items = {what.setup.method.rfind("consensus", 0) == 0 ? "H2"
-                 : what.setup.where == rmw::space::global     ? "H3"
-                                                              : "H5"};
-  if (what.setup.method == "object-cells") entry.items.emplace_back("H9");
+  entry.items = what.method.items;
   entry.axes = {{"memory", memory_word(what.setup.where)}, {"writers", what.setup.same_sm ? "together" : "apart"}};
-  if (what.sized) {
-    entry.axes.emplace_back("bytes", static_cast<int64_t>(what.setup.bytes));
-    entry.axes.emplace_back("word_bytes", static_cast<int64_t>(what.setup.word_bytes));
+  if (what.method.sized()) {
+    entry.axes.emplace_back("bytes", int64_t{what.setup.bytes});
+    entry.axes.emplace_back("word_bytes", int64_t{what.setup.word_bytes});
   }
-  entry.axes.emplace_back("stress", static_cast<int64_t>(what.setup.stress ? 1 : 0));
+  entry.axes.emplace_back("stress", int64_t{what.setup.stress ? 1 : 0});
   return entry;
 }
 
@@ -116,7 +109,7 @@ void test(const experiment_request& request, store_atomicity_device& device, con
   const auto program = kept_if_stuck(device.prepare(what.setup));
   litmus_count count;
   // A control has told what it is for as soon as it was torn a few hundred times.
-  const uint64_t wanted = what.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
+  const uint64_t wanted = what.method.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
   for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
     const litmus_count more = program->run(seed * 0x9e3779b9u);
     if (more.trials == 0) throw error("A launch of the litmus test has made no trial.");
@@ -130,13 +123,13 @@ void test(const experiment_request& request, store_atomicity_device& device, con
   entry.metrics = {
       {"violations_per_1e9", plain_metric(1e9 * static_cast<double>(count.violations) / trials, "1", count.trials)},
       {"upper_bound_per_1e9", plain_metric(1e9 * poisson_upper_bound(count.violations) / trials, "1", count.trials)},
-      {"violations", plain_metric(static_cast<double>(count.violations), "1", 1)},
-      {"lasting", plain_metric(static_cast<double>(count.lasting), "1", 1)},
-      {"trials", plain_metric(trials, "1", 1)}};
+      {"violations", count_metric(count.violations)},
+      {"lasting", count_metric(count.lasting)},
+      {"trials", count_metric(count.trials)}};
   const std::string found =
       fmt::format("{} trials, {} violations; upper bound with 95 % confidence", count.trials, count.violations);
   entry.verification = found;
-  if (what.control) {
+  if (what.method.control) {
     // It claims nothing, and nothing is wrong with it: that it is torn shows that the test can see it.
     *entry.verification += count.violations == 0
                                ? "; a control, which was not caught: the test had no chance to see one"
@@ -164,7 +157,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   for_each_case(cases(request, *device), sink, label, [&](const test_case& one, const auto& progress) {
     row entry = row_of(request, one);
     fill_in(entry, [&] { test(request, *device, one, sink, progress, entry); });
-    sink.add(std::move(entry), !one.control && is_offered(one));
+    sink.add(std::move(entry), !one.method.control && is_offered(one));
   });
 }
 

@@ -16,11 +16,10 @@ constexpr int64_t iterations = 10;
 void fill_in(const thesis_memory& memory, row& entry) {
   entry.metrics = {{"device_memory", empty_metric("KB")}};
   if (memory.needed > 0) {
-    const auto bytes = [](uint64_t count) { return plain_metric(static_cast<double>(count), "bytes", 1); };
     entry.metrics = {{"device_memory", plain_metric(static_cast<double>(memory.needed) / 1024, "KB", 1)},
-                     {"barrier_memory", bytes(memory.barrier)},
-                     {"algorithm_memory", bytes(memory.algorithm)},
-                     {"allocated", bytes(memory.allocated)}};
+                     {"barrier_memory", count_metric(memory.barrier, "bytes")},
+                     {"algorithm_memory", count_metric(memory.algorithm, "bytes")},
+                     {"allocated", count_metric(memory.allocated, "bytes")}};
   }
   if (entry.verified != true) return;
   if (memory.needed != memory.allocated) {

@@ -72,19 +72,13 @@ class thread_calls : public workload {
   std::vector<step_method> methods() const override {
     std::vector<step_method> all;
     for_each_policy([&](auto policy, const std::string& name) {
-      using consensus = decltype(policy);
-      step_method method;
-      method.name = method.title = name;
-      method.kind = method_kind::object;
-      method.rival = std::is_same_v<consensus, rivals::hardware> || std::is_same_v<consensus, rivals::cas_loop>;
-      if (name != "cas-loop") method.items = {"H3", "H4"};
-      all.push_back(method);
+      all.push_back(call_method<decltype(policy)>(name, {"H3", "H4"}));
     });
     return all;
   }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    require_countable(shape.blocks, N, setup_.calls);
+    require_countable(shape.blocks, setup_);
     std::unique_ptr<program> made;
     for_each_policy([&](auto policy, const std::string& name) {
       if (made || method.name != name) return;
