@@ -86,9 +86,11 @@ void require_growth(row& entry) {
 
 }  // namespace
 
-std::optional<std::string> method_result::stop() const {
-  if (figures.stop == stop_reason::running) return std::nullopt;
-  return std::string(to_string(figures.stop));
+metric method_result::median_of(const std::string& sample, double scale, const std::string& unit,
+                                bool keep_samples) const {
+  metric median = median_metric(figures.of(sample), scale, unit, keep_samples);
+  if (figures.stop != stop_reason::running) median.stop = std::string(to_string(figures.stop));
+  return median;
 }
 
 std::vector<method_result> compare_methods(const comparison_setting& setting, const std::vector<step_method>& methods,
@@ -142,8 +144,7 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
   std::vector<method_result> results = compare_methods(own, methods, prepare, rule, progress);
   for (method_result& result : results) {
     constexpr double us = 1e-3;
-    metric time = median_metric(result.figures.of(step_sample), us, "us", setting.request.keep_samples);
-    time.stop = result.stop();
+    metric time = result.median_of(step_sample, us, "us", setting.request.keep_samples);
     if (time.n != 0) {
       time.stddev = repeat_sigma(result.figures) * us;
       time.run_steps = {static_cast<uint64_t>(result.figures.of(shorter_steps_sample).front()),
@@ -181,18 +182,20 @@ std::vector<method_result> compare_runs(workload& workload, const comparison_set
   };
   std::vector<method_result> results = compare_methods(setting, methods, prepare, rule, progress);
   for (method_result& result : results) {
-    metric time = median_metric(result.figures.of(run_sample), 1, "ms", setting.request.keep_samples);
-    time.stop = result.stop();
+    metric time = result.median_of(run_sample, 1, "ms", setting.request.keep_samples);
     result.entry.metrics.insert(result.entry.metrics.begin(), {"run_time", std::move(time)});
   }
   return results;
 }
 
-const method_result* find_ok(const std::vector<method_result>& results, const std::string& method) {
-  const auto found = std::ranges::find_if(results, [&](const method_result& result) {
-    return result.method.name == method && result.entry.status == row_status::ok;
-  });
+const method_result* find_result(const std::vector<method_result>& results, const std::string& method) {
+  const auto found = std::ranges::find_if(results, [&](const auto& result) { return result.method.name == method; });
   return found == results.end() ? nullptr : &*found;
+}
+
+const method_result* find_ok(const std::vector<method_result>& results, const std::string& method) {
+  const method_result* found = find_result(results, method);
+  return found != nullptr && found->entry.status == row_status::ok ? found : nullptr;
 }
 
 void add_ratios(std::vector<method_result>& results, const std::string& metric_name, const std::string& sample,
@@ -208,8 +211,7 @@ void add_ratios(std::vector<method_result>& results, const std::string& metric_n
   }
 }
 
-std::vector<row> add_rows(std::vector<method_result>& results,
-                          const std::vector<std::pair<std::string, axis_value>>& axes, const experiment_sink& sink) {
+std::vector<row> add_rows(std::vector<method_result>& results, const axis_values& axes, const experiment_sink& sink) {
   for (method_result& result : results) result.entry.axes = axes;
   return add_rows(results, sink);
 }

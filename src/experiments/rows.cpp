@@ -71,14 +71,19 @@ void fill_in(row& entry, const std::function<void()>& work) try {
   mark_thrown(entry, std::current_exception());
 }
 
-void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how) {
-  entry.verified = wrong == 0;
-  entry.verification = fmt::format("{} words: {}", checked, how);
-  if (wrong == 0) return;
+void mark_verified(row& entry, bool right, const std::string& reason) {
+  entry.verified = right;
+  if (right) return;
   entry.status = row_status::failed;
-  entry.reason = fmt::format("Wrong results: {} of {} checked words ({:.3g} %).{}", wrong, checked,
-                             100.0 * static_cast<double>(wrong) / static_cast<double>(checked),
-                             entry.ordered ? "" : " This method orders no data, so it may read stale words.");
+  entry.reason = reason;
+}
+
+void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how) {
+  entry.verification = fmt::format("{} words: {}", checked, how);
+  mark_verified(entry, wrong == 0,
+                fmt::format("Wrong results: {} of {} checked words ({:.3g} %).{}", wrong, checked,
+                            100.0 * static_cast<double>(wrong) / static_cast<double>(checked),
+                            entry.ordered ? "" : " This method orders no data, so it may read stale words."));
 }
 
 }  // namespace gpusync::tool

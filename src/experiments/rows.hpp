@@ -57,6 +57,9 @@ void for_each_sweep(const std::vector<std::vector<Case>>& sweeps, const experime
   }
 }
 
+/// Marks a row as verified, or as failed for that reason.
+void mark_verified(row& entry, bool right, const std::string& reason);
+
 /// Fills in what a check of words has found: verified or failed.
 void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how);
 

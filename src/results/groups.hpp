@@ -15,7 +15,7 @@ namespace gpusync::tool {
 struct row_group {
   std::string experiment;
   std::string device;
-  std::vector<std::pair<std::string, axis_value>> axes;
+  axis_values axes;
   std::vector<const row*> rows;
 };
 
@@ -67,10 +67,9 @@ const row* fastest_contender(const row_group& group);
 
 /// The axes in words: "132 blocks of 256 threads, stores in flight", "70 work-groups of 64 work-items"; other axes as
 /// "elements 65536".
-std::string axes_in_words(const std::vector<std::pair<std::string, axis_value>>& axes);
+std::string axes_in_words(const axis_values& axes);
 
 /// The axis `name` as a number; empty if it is missing or a word.
-std::optional<int64_t> axis_number(const std::vector<std::pair<std::string, axis_value>>& axes,
-                                   const std::string& name);
+std::optional<int64_t> axis_number(const axis_values& axes, const std::string& name);
 
 }  // namespace gpusync::tool

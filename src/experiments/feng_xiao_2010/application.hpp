@@ -16,7 +16,7 @@ namespace gpusync::tool {
 struct application {
   const char* experiment = nullptr;
   /// Axes that say what is computed and in which form; blocks and threads come behind them.
-  std::vector<std::pair<std::string, axis_value>> axes;
+  axis_values axes;
   /// Opens the workload; called when its turn has come.
   std::function<std::unique_ptr<workload>()> open;
   /// The work of one run in units of 10^9, and their name as a metric: "cell_updates", in "1e9/s". Where there is none,

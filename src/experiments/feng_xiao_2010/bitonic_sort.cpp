@@ -52,7 +52,7 @@ application application_of(const sort_problem& problem, const sort_input& input,
   what.experiment = name;
   what.axes = {{"elements", static_cast<int64_t>(problem.count)},
                {"type", problem.type},
-               {"values", int64_t{problem.values ? 1 : 0}},
+               {"values", int64_t{problem.values}},
                {"input", problem.input},
                {"form", form_word(form)}};
   what.open = [&device, &input, form] { return device.sorting(input, form); };

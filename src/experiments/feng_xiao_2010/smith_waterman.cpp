@@ -196,8 +196,7 @@ void choose_for_files(const experiment_request& request, application& what) {
 }
 
 /// The alignment itself, as a row of its own.
-void trace(const alignment_problem& problem, const std::vector<std::pair<std::string, axis_value>>& axes,
-           const experiment_sink& sink) {
+void trace(const alignment_problem& problem, const axis_values& axes, const experiment_sink& sink) {
   row entry;  // of no way to wait
   entry.experiment = name;
   entry.items = {"F7"};
@@ -224,12 +223,8 @@ void trace(const alignment_problem& problem, const std::vector<std::pair<std::st
   add("gaps", static_cast<int64_t>(found.gaps), true);
   add("gap_letters", static_cast<int64_t>(found.gap_letters), true);
   const int64_t score = score_of(found, problem.query, problem.reference, problem.scoring);
-  entry.verified = score == end.score;
   entry.verification = fmt::format("the alignment scores {}: {}", score, found.cigar);
-  if (!*entry.verified) {
-    entry.status = row_status::failed;
-    entry.reason = fmt::format("The alignment scores {} and not {}.", score, end.score);
-  }
+  mark_verified(entry, score == end.score, fmt::format("The alignment scores {} and not {}.", score, end.score));
   sink.add(std::move(entry), true);
 }
 
@@ -241,8 +236,7 @@ void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool
   const auto expected = align_rows(problem.query, problem.reference, scoring, sink.interrupted);
   if (!expected) return;  // interrupted
   problem.expected = *expected;
-  std::vector<std::pair<std::string, axis_value>> axes{{"query", pair.query->name},
-                                                       {"reference", pair.reference->name}};
+  axis_values axes{{"query", pair.query->name}, {"reference", pair.reference->name}};
   const std::pair<const char*, int32_t> scores[] = {{"match", scoring.match},
                                                     {"mismatch", scoring.mismatch},
                                                     {"gap-open", scoring.gap_open},

@@ -37,7 +37,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   for_each_case(shapes_of(request), sink, label, [&](const step_shape& shape, const auto& progress) {
     auto results = compare_steps(*workload, {name, request, sink}, methods, shape, progress);
     add_ratios(results, "step_time", step_sample, {"cg", "graph", "lock-based-acquire-release"});
-    add_rows(results, {{"shape", to_word(shape)}, {"stores", int64_t{shape.stores ? 1 : 0}}}, sink);
+    add_rows(results, {{"shape", to_word(shape)}, {"stores", int64_t{shape.stores}}}, sink);
   });
 }
 

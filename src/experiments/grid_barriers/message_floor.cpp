@@ -40,20 +40,18 @@ void add_times(row& entry, const message_times& times, bool payload, bool keep_s
   entry.metrics = {{"one_way", median_metric(sorted, us, "us", keep_samples)},
                    {"one_way_p99", plain_metric(quantile(sorted, 0.99) * us, "us", sorted.size())},
                    {"one_way_max", plain_metric(sorted.back() * us, "us", sorted.size())}};
-  entry.verified = times.wrong == 0;
   entry.verification = fmt::format("{} messages between {} pairs, each looked at: {}", times.sent, sorted.size(),
                                    payload ? "whether it came with the word that was written before it"
                                            : "whether it came with the number that was sent");
-  if (times.wrong == 0) return;
-  entry.status = row_status::failed;
-  entry.reason = fmt::format("{} of {} messages did not come, or not as they were sent.", times.wrong, times.sent);
+  mark_verified(entry, times.wrong == 0,
+                fmt::format("{} of {} messages did not come, or not as they were sent.", times.wrong, times.sent));
 }
 
 row row_of(const experiment_request& request, message_floor_device& device, const named_variant& one,
            const std::function<bool(double)>& progress) {
   row entry = new_row(name, request, one.name, method_kind::neighbours);
   entry.ordered = one.how.ordered;
-  entry.axes = {{"payload", int64_t{one.how.payload ? 1 : 0}}};
+  entry.axes = {{"payload", int64_t{one.how.payload}}};
   fill_in(entry, [&] {
     const std::string reason = one.how.near ? device.why_not_near() : "";
     if (!reason.empty()) return mark_skipped(entry, reason);

@@ -65,8 +65,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       results.front().entry.verified.reset();
       results.front().entry.verification.reset();
     }
-    add_rows(results,
-             {{"shape", to_word(one.shape)}, {"work_us", one.work_us}, {"stores", int64_t{one.shape.stores ? 1 : 0}}},
+    add_rows(results, {{"shape", to_word(one.shape)}, {"work_us", one.work_us}, {"stores", int64_t{one.shape.stores}}},
              sink);
   });
 }

@@ -128,10 +128,8 @@ void speak_of_calls(const calls_case& what, bool keep_samples, std::vector<metho
   for (method_result& result : results) {
     row& entry = result.entry;
     if (what.setup.kind != rmw::operation_kind::add || what.setup.type != "uint32") entry.items = {"H7"};
-    metric time = median_metric(result.figures.of(run_sample), 1e3 / what.setup.calls, "us", keep_samples);
-    time.stop = result.stop();
     if (entry.status != row_status::ok) entry.metrics.resize(1);
-    entry.metrics.front() = {"call_time", time};
+    entry.metrics.front() = {"call_time", result.median_of(run_sample, 1e3 / what.setup.calls, "us", keep_samples)};
   }
   add_ratios(results, "call_time", run_sample, {"hardware", "hardware-global", "cas-loop"});
   for (method_result& result : results) {

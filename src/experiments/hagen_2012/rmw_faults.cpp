@@ -201,15 +201,12 @@ void inject(const experiment_request& request, rmw_faults_device& device, const 
       "within the bound, and each history is linearizable",
       found.runs, found.struck, found.steps);
   const bool within = found.most_passes <= object.passes_bound && found.most_accesses <= object.accesses_bound;
-  entry.verified = found.unfinished == 0 && found.not_linearizable == 0 && within;
-  if (!*entry.verified) {
-    entry.status = row_status::failed;
-    entry.reason = fmt::format(
-        "{} calls did not end, {} of {} histories are not linearizable; {} passes where {} are the bound, {} "
-        "accesses where {} are.",
-        found.unfinished, found.not_linearizable, found.runs, found.most_passes, object.passes_bound,
-        found.most_accesses, object.accesses_bound);
-  }
+  mark_verified(
+      entry, found.unfinished == 0 && found.not_linearizable == 0 && within,
+      fmt::format("{} calls did not end, {} of {} histories are not linearizable; {} passes where {} are the bound, "
+                  "{} accesses where {} are.",
+                  found.unfinished, found.not_linearizable, found.runs, found.most_passes, object.passes_bound,
+                  found.most_accesses, object.accesses_bound));
 }
 
 void check(const experiment_request& request) {

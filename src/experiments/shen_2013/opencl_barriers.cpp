@@ -17,8 +17,8 @@ void fill_in(std::vector<method_result>& results, bool keep_samples) {
     if (result.method.kind == method_kind::floor && has_times(result)) floor = median(result);
   }
   for (method_result& result : results) {
-    result.entry.metrics = {{"device_time", thesis_time(result, device_sample, "us", keep_samples)},
-                            {"host_time", thesis_time(result, host_sample, "us", keep_samples)}};
+    result.entry.metrics = {{"device_time", result.median_of(device_sample, 1e-3, "us", keep_samples)},
+                            {"host_time", result.median_of(host_sample, 1e-3, "us", keep_samples)}};
     // Of the host's synchronization nothing lies between the start and the end of its kernel.
     if (!floor || result.method.kind != method_kind::barrier || !has_times(result)) continue;
     result.entry.metrics.emplace_back("synchronization_time", plain_metric((median(result) - *floor) * 1e-3, "us",

@@ -24,8 +24,8 @@ std::vector<int64_t> iterations_of(const experiment_request& request) {
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto finish = [&](std::vector<method_result>& results, const memory_by_method&) {
     for (method_result& result : results) {
-      result.entry.metrics = {{"total_time", thesis_time(result, host_sample, "ms", request.keep_samples)},
-                              {"device_time", thesis_time(result, device_sample, "ms", request.keep_samples)}};
+      result.entry.metrics = {{"total_time", result.median_of(host_sample, 1e-6, "ms", request.keep_samples)},
+                              {"device_time", result.median_of(device_sample, 1e-6, "ms", request.keep_samples)}};
     }
   };
   answer_thesis({name, {"S7", "S9"}, iterations_of(request), true, thesis_rounds(request.quick), finish}, request,

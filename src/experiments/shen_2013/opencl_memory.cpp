@@ -22,13 +22,10 @@ void fill_in(const thesis_memory& memory, row& entry) {
                      {"allocated", count_metric(memory.allocated, "bytes")}};
   }
   if (entry.verified != true) return;
-  if (memory.needed != memory.allocated) {
-    entry.verified = false;
-    entry.status = row_status::failed;
-    entry.reason = fmt::format("Our count of device memory is {} bytes, but OpenCL has allocated {}.", memory.needed,
-                               memory.allocated);
-    return;
-  }
+  mark_verified(entry, memory.needed == memory.allocated,
+                fmt::format("Our count of device memory is {} bytes, but OpenCL has allocated {}.", memory.needed,
+                            memory.allocated));
+  if (entry.status != row_status::ok) return;
   entry.verification = fmt::format("{} bytes are what OpenCL has allocated; {} iterations in them: {}", memory.needed,
                                    iterations, *entry.verification);
 }

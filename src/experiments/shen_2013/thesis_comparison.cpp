@@ -99,8 +99,7 @@ void answer_thesis(const thesis_question& what, const experiment_request& reques
   const comparison_setting setting{what.experiment, request, sink, what.items};
   for_each_sweep(sweeps_of(what, request, *device, methods), sink, label, [&](const auto& shape, const auto& progress) {
     auto results = compare_on(*device, shape, what, setting, methods, progress);
-    std::vector<std::pair<std::string, axis_value>> axes{{"groups", int64_t{shape.groups}},
-                                                         {"items", int64_t{shape.items}}};
+    axis_values axes{{"groups", int64_t{shape.groups}}, {"items", int64_t{shape.items}}};
     if (what.over_iterations) axes.emplace_back("iterations", int64_t{shape.iterations});
     return add_rows(results, axes, sink);
   });
@@ -113,12 +112,6 @@ std::vector<axis> thesis_axes() {
   return {{"groups", "work-groups", 1, 65535, false, "those of the thesis, up to as many as run at once"},
           {"items", "work-items in a work-group", 1, 1024, false, "8 on CPUs, 256 elsewhere"},
           {"method", "ways to wait, by name", 0, 0, true, "all that order data"}};
-}
-
-metric thesis_time(const method_result& result, const char* sample, const std::string& unit, bool keep_samples) {
-  metric time = median_metric(result.figures.of(sample), unit == "ms" ? 1e-6 : 1e-3, unit, keep_samples);
-  time.stop = result.stop();
-  return time;
 }
 
 }  // namespace gpusync::tool

@@ -44,7 +44,4 @@ void answer_thesis(const thesis_question& what, const experiment_request& reques
 /// The axes that they share.
 std::vector<axis> thesis_axes();
 
-/// The samples of that name as a metric of microseconds or milliseconds: their median, with quartiles.
-metric thesis_time(const method_result& result, const char* sample, const std::string& unit, bool keep_samples);
-
 }  // namespace gpusync::tool
