@@ -46,9 +46,7 @@ void for_each_sweep(const std::vector<std::vector<Case>>& sweeps, const experime
                     const Body& body) {
   for (size_t i = 0; i < sweeps.size() && !sink.interrupted(); ++i) {
     experiment_sink own = sink;
-    own.progress = [&](double fraction, const std::string& what) {
-      sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(sweeps.size()), what);
-    };
+    own.progress = part_of(sink.progress, i, sweeps.size());
     std::vector<row> rows;
     for_each_case(sweeps[i], own, label, [&](const Case& one, const auto& progress) {
       std::ranges::move(body(one, progress), std::back_inserter(rows));

@@ -58,14 +58,6 @@ bool is_printed_method(const std::string& method, const std::string& printed) {
   return method == printed || method == printed + "-acquire-release";
 }
 
-std::string launch_for_each_step(const std::vector<row>& rows) {
-  for (const method_kind kind : {method_kind::launch, method_kind::host_wait}) {
-    const auto found = std::ranges::find(rows, std::optional(kind), &row::kind);
-    if (found != rows.end()) return found->method;
-  }
-  return "";
-}
-
 bool is_contender(const row& entry) {
   return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) && entry.ordered &&
          headline_value(entry);

@@ -53,11 +53,6 @@ std::vector<Form> chosen_forms(const experiment_request& request, const Device& 
   return chosen_of(request, "form", there, form_word<Form>, {form_word(by_default)});
 }
 
-/// The methods that are measured: those that axis `method` names, or those of application::methods that there are, or
-/// all. Throws usage_error naming the culprit and what there is.
-std::vector<step_method> application_methods(const experiment_request& request, const std::vector<step_method>& all,
-                                             const std::vector<std::string>& names = {});
-
 /// Measures all shapes of one computation and adds their rows: for each shape and method `run_time`, its ratio to
 /// graph, relaunch and cg, and the improvement over a launch for each step; for each method that keeps its kernel the
 /// range of blocks in which it is faster than that. `progress` gets the part of this computation that is done.

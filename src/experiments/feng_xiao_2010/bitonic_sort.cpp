@@ -68,36 +68,30 @@ void check(const experiment_request& request) {
   const sort_input nothing = make_sort_input({});
   for (const sort_form form : chosen_forms(request, *device, sort_form::memory)) {
     for (const sort_problem& problem : problems(request)) require_room(problem, form, *device, request);
-    (void)application_methods(request, device->sorting(nothing, form)->methods());
+    (void)chosen_methods(request, device->sorting(nothing, form)->methods());
   }
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<bitonic_device>(request.device);
-  const std::vector<sort_problem> all = problems(request);
   const std::vector<sort_form> chosen = chosen_forms(request, *device, sort_form::memory);
-  const double parts = static_cast<double>(all.size() * chosen.size());
-  double finished = 0;
-  for (const sort_problem& problem : all) {
-    if (sink.interrupted()) return;
-    sink.progress(finished / parts, "sorted on the host");
+  const auto label = [&](const sort_problem& problem) {
+    return fmt::format("{} {} elements", request.device.id, problem.count);
+  };
+  for_each_case(problems(request), sink, label, [&](const sort_problem& problem, const auto& progress) {
+    progress(0, "sorted on the host");
     sort_input input;
     try {
       input = make_sort_input(problem, sink.interrupted);
     } catch (const run_interrupted&) {
       return;
     }
-    for (const sort_form form : chosen) {
-      if (sink.interrupted()) return;
-      run_application(application_of(problem, input, form, *device), request, sink,
-                      [&](double fraction, const std::string& doing) {
-                        sink.progress((finished + fraction) / parts,
-                                      fmt::format("{} {} elements, {}", request.device.id, problem.count, doing));
-                      });
-      finished += 1;
+    for (size_t i = 0; i < chosen.size() && !sink.interrupted(); ++i) {
+      run_application(application_of(problem, input, chosen[i], *device), request, sink,
+                      part_of(progress, i, chosen.size()));
     }
-  }
-  add_all(published_rows(paper::feng_xiao_2010, name), sink);
+  });
+  if (!sink.interrupted()) add_all(published_rows(paper::feng_xiao_2010, name), sink);
 }
 
 std::vector<axis> axes() {

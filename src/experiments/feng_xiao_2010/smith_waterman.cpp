@@ -96,14 +96,14 @@ constexpr int64_t length_by_default(bool gpu, bool quick) {
 }
 
 sequences sequences_of(const experiment_request& request) {
-  const bool query = request.axes.words.count("query") != 0, reference = request.axes.words.count("reference") != 0;
+  const bool query = has_chosen(request, "query"), reference = has_chosen(request, "reference");
   if (query != reference) {
     throw usage_error(fmt::format("Sequences are aligned in pairs: axis {} is missing beside {}.",
                                   query ? "reference" : "query", query ? "query" : "reference"));
   }
   sequences all;
   if (query) {
-    if (request.axes.numbers.count("length") != 0) {
+    if (has_chosen(request, "length")) {
       throw usage_error("Axis length is for generated sequences: leave it out, or query and reference.");
     }
     all.from_files = true;
@@ -166,14 +166,14 @@ void require_room(const pair_of_sequences& pair, const smith_waterman_device& de
 /// Those that the user named; else memory, or for files the faster one that has room for `rows` rows.
 std::vector<alignment_form> forms(const experiment_request& request, const smith_waterman_device& device,
                                   uint64_t rows) {
-  bool fast = request.axes.words.count("query") != 0 && device.has(alignment_form::registers);
+  bool fast = has_chosen(request, "query") && device.has(alignment_form::registers);
   // Four rows a thread, and a few of the methods.
   for (const int64_t threads : request.axes.numbers_or("threads", {256})) {
     for (const int64_t blocks : request.axes.numbers_or("blocks", {request.device.compute_units})) {
       fast = fast && threads % 32 == 0 && rows <= 4 * static_cast<uint64_t>(threads * blocks);
     }
   }
-  if (fast && request.axes.words.count("method") != 0) {
+  if (fast && has_chosen(request, "method")) {
     const auto there_too = device.methods_in_registers();
     for (const std::string& method : request.axes.words.at("method")) {
       fast = fast && std::ranges::find(there_too, method) != there_too.end();
@@ -242,7 +242,7 @@ void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool
                                                     {"gap-open", scoring.gap_open},
                                                     {"gap-extend", scoring.gap_extend}};
   for (const auto& [axis, value] : scores) {
-    if (from_files || request.axes.numbers.count(axis) != 0) axes.emplace_back(axis, int64_t{value});
+    if (from_files || has_chosen(request, axis)) axes.emplace_back(axis, int64_t{value});
   }
   for (const alignment_form form : forms(request, device, problem.query.size())) {
     application what;
@@ -278,7 +278,7 @@ void check(const experiment_request& request) {
   for (const pair_of_sequences& pair : all.pairs()) {
     require_room(pair, *device, request);
     for (const alignment_form form : forms(request, *device, pair.query->bases.size())) {
-      (void)application_methods(request, device->aligning(nothing, form)->methods());
+      (void)chosen_methods(request, device->aligning(nothing, form)->methods());
     }
   }
 }
@@ -286,24 +286,16 @@ void check(const experiment_request& request) {
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<smith_waterman_device>(request.device);
   const sequences all = sequences_of(request);
-  const std::vector<pair_of_sequences> pairs = all.pairs();
   const std::vector<alignment_scoring> scorings = scorings_of(request);
-  const double parts = static_cast<double>(pairs.size() * scorings.size());
-  double finished = 0;
-  for (const pair_of_sequences& pair : pairs) {
-    for (const alignment_scoring& scoring : scorings) {
-      const auto progress = [&](double fraction, const std::string& doing) {
-        sink.progress((finished + fraction) / parts, fmt::format("{} {} with {}, {}", request.device.id,
-                                                                 pair.query->name, pair.reference->name, doing));
-      };
-      align(pair, scoring, all.from_files, *device, request, sink, progress);
-      if (sink.interrupted()) return;
-      finished += 1;
+  const auto label = [&](const pair_of_sequences& pair) {
+    return fmt::format("{} {} with {}", request.device.id, pair.query->name, pair.reference->name);
+  };
+  for_each_case(all.pairs(), sink, label, [&](const pair_of_sequences& pair, const auto& progress) {
+    for (size_t i = 0; i < scorings.size() && !sink.interrupted(); ++i) {
+      align(pair, scorings[i], all.from_files, *device, request, sink, part_of(progress, i, scorings.size()));
     }
-  }
-  if (!all.from_files) {
-    add_all(published_rows(paper::feng_xiao_2010, name), sink);
-  }
+  });
+  if (!all.from_files && !sink.interrupted()) add_all(published_rows(paper::feng_xiao_2010, name), sink);
 }
 
 std::vector<axis> axes() {

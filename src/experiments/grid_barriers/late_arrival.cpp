@@ -69,24 +69,23 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   stop_rule rule;  // a given number of rounds, however much they scatter
   rule.max_samples = request.quick ? 5 : 25;
   rule.min_samples = rule.samples_before_budget = rule.max_samples + 1;
-  const auto clock = [&device] { return device->clock_mhz(); };
-  for_each_case(shapes_or(request, usual_shapes(request.quick)), sink, to_word,
-                [&](const step_shape& shape, const auto& progress) {
-                  steps_by_method steps;
-                  auto results = compare_methods(
-                      {name, request, sink, {}, clock}, methods,
-                      [&](const step_method& method) { return prepare(*device, method, shape, steps[method.name]); },
-                      rule, progress);
-                  for (method_result& result : results) {
-                    const late_arrival_times& times = steps[result.method.name];
-                    constexpr double us = 1e-3;
-                    result.entry.metrics = {
-                        {"mean_release", mean_metric(times.mean_release, us, "us", request.keep_samples)},
-                        {"last_release", mean_metric(times.last_release, us, "us", request.keep_samples)}};
-                  }
-                  add_ratios_of_means(results);
-                  add_rows(results, {{"shape", to_word(shape)}}, sink);
-                });
+  const comparison_setting setting{name, request, sink, {}, [&device] { return device->clock_mhz(); }};
+  const std::vector<step_shape> shapes = shapes_or(request, usual_shapes(request.quick));
+  for_each_case(shapes, sink, to_word, [&](const step_shape& shape, const auto& progress) {
+    steps_by_method steps;
+    const auto prepared = [&](const step_method& method) {
+      return prepare(*device, method, shape, steps[method.name]);
+    };
+    auto results = compare_methods(setting, methods, prepared, rule, progress);
+    for (method_result& result : results) {
+      const late_arrival_times& times = steps[result.method.name];
+      constexpr double us = 1e-3;
+      result.entry.metrics = {{"mean_release", mean_metric(times.mean_release, us, "us", request.keep_samples)},
+                              {"last_release", mean_metric(times.last_release, us, "us", request.keep_samples)}};
+    }
+    add_ratios_of_means(results);
+    add_rows(results, {{"shape", to_word(shape)}}, sink);
+  });
 }
 
 const register_experiment registered({

@@ -34,10 +34,6 @@ struct findings_of_faults {
 
 constexpr const char* name = "rmw-faults";
 
-uint32_t repeats_of(const experiment_request& request) {
-  return static_cast<uint32_t>(chosen_number(request, "repeats", request.quick ? 1 : 8));
-}
-
 void add_faults(const experiment_request& request, const fault_object& object, std::vector<fault_case>& all) {
   const uint32_t participants = object.participants;
   fault_case one;
@@ -178,8 +174,9 @@ void inject(const experiment_request& request, rmw_faults_device& device, const 
   progress(0);
   findings_of_faults found;
   const fault_object& object = what.object;
+  const auto repeats = static_cast<uint32_t>(chosen_number(request, "repeats", request.quick ? 1 : 8));
   try {
-    strike_everywhere(device, what, repeats_of(request), sink, progress, found);
+    strike_everywhere(device, what, repeats, sink, progress, found);
   } catch (const stuck_launch&) {
     throw;
   } catch (const error&) {

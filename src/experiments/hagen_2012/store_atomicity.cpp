@@ -33,10 +33,6 @@ bool is_offered(const test_case& one) {
   return !one.setup.same_sm || one_sector;
 }
 
-uint64_t trials_of(const experiment_request& request) {
-  return static_cast<uint64_t>(chosen_number(request, "trials", request.quick ? 1'000'000 : 1'000'000'000));
-}
-
 void add_sizes(const experiment_request& request, test_case one, std::vector<test_case>& all) {
   const std::vector<int64_t> stress =
       request.axes.numbers_or("stress", request.quick ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 1});
@@ -108,8 +104,9 @@ void test(const experiment_request& request, store_atomicity_device& device, con
   progress(0);
   const auto program = kept_if_stuck(device.prepare(what.setup));
   litmus_count count;
+  auto wanted = static_cast<uint64_t>(chosen_number(request, "trials", request.quick ? 1'000'000 : 1'000'000'000));
   // A control has told what it is for as soon as it was torn a few hundred times.
-  const uint64_t wanted = what.method.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
+  if (what.method.control) wanted = std::min<uint64_t>(wanted, 50'000'000);
   for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
     const litmus_count more = program->run(seed * 0x9e3779b9u);
     if (more.trials == 0) throw error("A launch of the litmus test has made no trial.");
