@@ -2,11 +2,8 @@
 // include it.
 #pragma once
 
-#include <string>
-#include <type_traits>
 #include <vector>
 
-#include "workloads/rivals/atomic_word.hpp"
 #include "workloads/rmw_calls/call_script.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
@@ -15,19 +12,6 @@ namespace gpusync::tool {
 /// Throws invalid_argument if objects of that capacity do not serve so many participants, or if these make more calls
 /// than the check of the answers can tell apart.
 void require_countable(uint32_t participants, const call_setup& setup);
-
-/// The method of a policy with that name in results: that of an object, or of plain atomic operations in its place.
-/// `items`: those that such calls reproduce; nothing of the kind is in the papers for loops.
-template <class Consensus>
-step_method call_method(const std::string& name, const std::vector<std::string>& items) {
-  constexpr bool loops = std::is_same_v<Consensus, rivals::cas_loop>;
-  step_method method;
-  method.name = method.title = name;
-  method.kind = method_kind::object;
-  method.rival = loops || std::is_same_v<Consensus, rivals::hardware>;
-  if (!loops) method.items = items;
-  return method;
-}
 
 /// What a participant leaves behind: times on one clock, the same for all, in nanoseconds.
 struct call_record {

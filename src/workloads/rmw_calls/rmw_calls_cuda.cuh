@@ -10,6 +10,7 @@
 #include "boundary/steps_cuda.hpp"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/rivals/atomic_word.cuh"
+#include "workloads/rmw_calls/policy_method.hpp"
 #include "workloads/rmw_calls/rmw_calls_program.hpp"
 
 namespace gpusync::tool {
@@ -95,7 +96,7 @@ class calls_workload : public workload {
       using named = decltype(policy);
       if (named::adds_only && (setup_.kind != rmw::operation_kind::add || !all_policies)) return;
       all.push_back(
-          call_method<typename named::consensus>(named::name(), {is_shared ? "H5" : "H3", is_shared ? "H6" : "H4"}));
+          policy_method<typename named::consensus>(named::name(), {is_shared ? "H5" : "H3", is_shared ? "H6" : "H4"}));
       all.back().needs_co_residency = true;
     });
     return all;
@@ -123,14 +124,7 @@ class calls_workload : public workload {
     using consensus = Consensus;
     static constexpr bool adds_only = AddsOnly;
     static constexpr bool in_global = InGlobal || !is_shared;
-    static std::string name() {
-      std::string words = Consensus::name;
-      if (InGlobal) words += "-global";
-      if (Consensus::order == rmw::publication::ordered) words += "-ordered";
-      if (Consensus::spin_limit != 0) words += "-mail-" + std::to_string(Consensus::spin_limit);
-      if (sizeof(typename Consensus::cell_type) == 4) words += "-32";
-      return words;
-    }
+    static std::string name() { return policy_name<Consensus>() + (InGlobal ? "-global" : ""); }
   };
   template <class Visit>
   static void for_each_policy(Visit&& visit) {

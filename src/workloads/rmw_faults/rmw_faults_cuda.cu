@@ -5,6 +5,7 @@
 #include <gpusync/rmw/cuda.cuh>
 
 #include "workloads/device_side/cuda_side.cuh"
+#include "workloads/rmw_calls/policy_method.hpp"
 #include "workloads/rmw_faults/rmw_faults.hpp"
 
 namespace gpusync::tool {
@@ -207,6 +208,8 @@ __device__ void take_part(const fault_task& task, Object object, uint32_t self, 
     probe->kind = victim ? task.kind : 0;
     probe->in_call = task.in_call;
     probe->at_step = task.at_step;
+    probe->calls = 0;
+    probe->stopped = 0;
   }
   __syncwarp();
   const machine warp(probe, &task);
@@ -279,10 +282,10 @@ struct fault_form {
 };
 
 template <class Consensus, uint32_t N, rmw::space Where>
-fault_form form_of(const char* name) {
+fault_form form_of() {
   using object = faulty_object<Consensus, N, Where>;
   fault_form form{};
-  form.object = {name, Where, N, object::max_passes, object::max_steps};
+  form.object = {policy_name<Consensus>(), Where, N, object::max_passes, object::max_steps};
   form.words = object::words;
   form.start = [](uint64_t* words, uint32_t first) { object::start(words, first); };
   form.state = [](const uint64_t* words) { return object::settled_state(words); };
@@ -300,14 +303,10 @@ const std::vector<fault_form>& all_forms() {
   using evidence = rmw::litmus::nvidia_h200;
   using apart = rmw::litmus::nvidia_h200_apart;
   static const std::vector<fault_form> all = {
-      form_of<rmw::cas<>, 5, global>("cas"),
-      form_of<rmw::cas<rmw::publication::tagged, 16>, 5, global>("cas-mail-16"),
-      form_of<rmw::cas128<>, 5, global>("cas128"),
-      form_of<rmw::coalesced_store<apart, global>, 5, global>("coalesced-store"),
-      form_of<rmw::cas<>, 5, shared>("cas"),
-      form_of<rmw::coalesced_store<evidence, shared>, 5, shared>("coalesced-store"),
-      form_of<rmw::cas<>, 16, shared>("cas"),
-      form_of<rmw::coalesced_store<evidence, shared>, 16, shared>("coalesced-store"),
+      form_of<rmw::cas<>, 5, global>(),    form_of<rmw::cas<rmw::publication::tagged, 16>, 5, global>(),
+      form_of<rmw::cas128<>, 5, global>(), form_of<rmw::coalesced_store<apart, global>, 5, global>(),
+      form_of<rmw::cas<>, 5, shared>(),    form_of<rmw::coalesced_store<evidence, shared>, 5, shared>(),
+      form_of<rmw::cas<>, 16, shared>(),   form_of<rmw::coalesced_store<evidence, shared>, 16, shared>(),
   };
   return all;
 }
