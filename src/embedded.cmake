@@ -6,8 +6,7 @@ function(gpusync_embed_in_tool name file)
 endfunction()
 
 # The coverage list, papers' figures and the web page.
-gpusync_embed_in_tool(items_json experiments/items.json)
-gpusync_embed_in_tool(claims_json experiments/claims.json)
+gpusync_embed_in_tool(coverage_json experiments/coverage.json)
 gpusync_embed_in_tool(feng_xiao_2010_published_json experiments/feng_xiao_2010/published.json)
 gpusync_embed_in_tool(hagen_2012_published_json experiments/hagen_2012/published.json)
 gpusync_embed_in_tool(shen_2013_published_json experiments/shen_2013/published.json)

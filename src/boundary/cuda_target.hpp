@@ -48,8 +48,9 @@ class cuda_target {
     while (cudaStreamQuery(stream_) == cudaErrorNotReady) {
       (void)cudaGetLastError();
       if (clock.nanoseconds() > limit_s * 1e9) {
-        throw stuck_launch("A launch has not ended in " + std::to_string(static_cast<int>(limit_s)) +
-                           " s: something in it that should end does not.");
+        throw stuck_launch("cuda:" + std::to_string(device_.ordinal()),
+                           "A launch has not ended in " + std::to_string(static_cast<int>(limit_s)) +
+                               " s: something in it that should end does not.");
       }
       if (clock.nanoseconds() > 1e6) std::this_thread::sleep_for(std::chrono::microseconds(50));
     }

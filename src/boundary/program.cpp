@@ -65,12 +65,13 @@ register_workload::register_workload(std::string name, device_kind kind, opener 
   openers()[{std::move(name), kind}] = std::move(open);
 }
 
-std::unique_ptr<workload> open_workload(const std::string& name, const device_description& device) {
+std::shared_ptr<workload> open_workload(const std::string& name, const device_description& device) {
   const auto found = openers().find({name, device.kind});
   if (found == openers().end()) {
     throw error("The workload " + name + " does not run on " + std::string(to_string(device.kind)) + " devices.");
   }
-  return found->second(device);
+  require_not_stuck(device.id);
+  return kept_if_stuck(found->second(device));
 }
 
 }  // namespace gpusync::tool

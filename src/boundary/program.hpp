@@ -16,6 +16,7 @@
 #include "boundary/method_kind.hpp"
 #include "devices/device.hpp"
 #include "measure/interruption.hpp"
+#include "measure/stuck_launch.hpp"
 
 namespace gpusync::tool {
 
@@ -69,13 +70,6 @@ struct program_memory {
   uint64_t algorithm = 0;  ///< its own words; 0 where there is no barrier
   uint64_t barrier = 0;    ///< these, and what finds out about residency and time-outs
   uint64_t allocated = 0;  ///< what the device says of the same
-};
-
-/// A launch did not come to its end: the device can do nothing else until the process ends. What was prepared on it
-/// must not be destroyed, for that would wait for the launch.
-class stuck_launch : public error {
- public:
-  using error::error;
 };
 
 /// What one run took, in nanoseconds.
@@ -257,8 +251,9 @@ std::unique_ptr<workload> workload_of(Computation computation) {
   return std::make_unique<same_for_all_shapes<Computation>>(std::move(computation));
 }
 
-/// Opens workload `name` ("average") on a device. Throws gpusync::error if the device's kind does not have it.
-std::unique_ptr<workload> open_workload(const std::string& name, const device_description& device);
+/// Opens workload `name` ("average") on a device; kept_if_stuck(). Throws gpusync::error if the device's kind does not
+/// have it, or it is stuck.
+std::shared_ptr<workload> open_workload(const std::string& name, const device_description& device);
 
 /// Registers a workload for a kind of device; called during static initialization.
 struct register_workload {

@@ -142,6 +142,7 @@ void parse_axis(const std::string& text, const std::vector<axis>& axes, axis_cho
     auto& chosen = choice.words[name];
     for (const std::string& word : split(values, ',')) {
       if (word.empty()) throw usage_error(fmt::format("Axis {} was given an empty value in '{}'.", name, text));
+      if (which->require_word) which->require_word(word);
       if (std::find(chosen.begin(), chosen.end(), word) == chosen.end()) chosen.push_back(word);
     }
   } else {
@@ -149,6 +150,7 @@ void parse_axis(const std::string& text, const std::vector<axis>& axes, axis_cho
     for (const int64_t value : axis_parser(*which).numbers(values)) {
       if (std::find(chosen.begin(), chosen.end(), value) == chosen.end()) chosen.push_back(value);
     }
+    if (which->single && chosen.size() > 1) throw usage_error(fmt::format("Axis {} takes one value.", name));
   }
 }
 

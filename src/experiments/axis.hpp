@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ struct axis {
   int64_t least = 1, most = 1;    ///< bounds of a numeric axis, inclusive
   bool words = false;             ///< values are words, whose validity depends on the device
   std::string default_text = {};  ///< what is taken if the user names no value, for `gpusync run EXPERIMENT --help`
+  bool single = false;            ///< takes one value, however often the axis is named
+  /// Throws usage_error for a word that no device takes; empty if only devices can say.
+  std::function<void(const std::string& word)> require_word = nullptr;
 };
 
 /// Values that the user chose, by axis name. An axis that is absent takes the experiment's defaults.

@@ -33,9 +33,7 @@ std::vector<std::string> chosen_words(const experiment_request& request, const s
 }
 
 int64_t chosen_number(const experiment_request& request, const std::string& axis, int64_t by_default) {
-  const std::vector<int64_t> numbers = request.axes.numbers_or(axis, {by_default});
-  if (numbers.size() != 1) throw usage_error(fmt::format("Axis {} takes one value.", axis));
-  return numbers.front();
+  return request.axes.numbers_or(axis, {by_default}).front();
 }
 
 std::vector<int64_t> chosen_numbers(const experiment_request& request, const std::string& axis,
@@ -58,13 +56,14 @@ std::vector<step_method> chosen_methods(const experiment_request& request, const
 
 std::vector<step_method> chosen_methods(const experiment_request& request, const std::vector<step_method>& all,
                                         const std::vector<std::string>& defaults) {
-  std::vector<std::string> names;
-  for (const step_method& method : all) names.push_back(method.name);
-  std::vector<step_method> chosen;
-  for (const std::string& name : chosen_words(request, "method", names, defaults)) {
-    chosen.push_back(*std::ranges::find(all, name, &step_method::name));
-  }
-  return chosen;
+  return chosen_of(request, "method", all, &step_method::name, defaults);
+}
+
+std::function<void(const experiment_request&)> check_methods(
+    std::function<std::vector<step_method>(const device_description&)> methods) {
+  return [methods = std::move(methods)](const experiment_request& request) {
+    if (has_chosen(request, "method")) (void)chosen_methods(request, methods(request.device));
+  };
 }
 
 }  // namespace gpusync::tool

@@ -7,8 +7,7 @@
 #include <set>
 #include <stdexcept>
 
-#include "embedded/claims_json.hpp"
-#include "embedded/items_json.hpp"
+#include "embedded/coverage_json.hpp"
 #include "results/text.hpp"
 
 namespace gpusync::tool {
@@ -22,34 +21,30 @@ void require(bool condition, fmt::format_string<const Arguments&...> format, con
   if (!condition) throw std::logic_error(fmt::format(format, arguments...));
 }
 
-coverage_status status_named(const std::string& item, const std::string& word) {
-  const auto found = std::ranges::find(statuses, word, [](coverage_status status) { return to_string(status); });
-  require(found != statuses.end(), "the claim on {} has the status \"{}\"; it must be done, partial or missing", item,
+/// Throws std::logic_error if an item claims nothing that there is, or not how and where.
+covered_item item_of(const json& entry) {
+  covered_item item;
+  item.id = entry.at("id").get<std::string>();
+  item.paper = entry.at("paper").get<std::string>();
+  item.title = entry.at("title").get<std::string>();
+  if (!entry.contains("status")) return item;  // missing
+  const auto word = entry.at("status").get<std::string>();
+  const auto status = std::ranges::find(statuses, word, [](coverage_status one) { return to_string(one); });
+  require(status != statuses.end(), "the item {} has the status \"{}\"; it must be done, partial or missing", item.id,
           word);
-  return *found;
-}
-
-/// A claim's list of words; every claim that something is there must say by what, and where.
-std::vector<std::string> words(const json& claim, const char* key, const std::string& item) {
-  auto list = claim.at(key).get<std::vector<std::string>>();
-  require(!list.empty() || claim.at("status") == "missing", "the claim on {} has an empty list \"{}\"", item, key);
-  return list;
-}
-
-void apply_claim(const json& claim, coverage_list& coverage) {
-  const auto id = claim.at("item").get<std::string>();
-  const auto item = std::ranges::find(coverage.items, id, &covered_item::id);
-  require(item != coverage.items.end(), "there is a claim on the item {}, which items.json does not have", id);
-  item->status = status_named(id, claim.at("status").get<std::string>());
-  item->by = words(claim, "by", id);
-  item->devices = words(claim, "devices", id);
-  for (const std::string& device : item->devices) {
+  item.status = *status;
+  item.by = entry.at("by").get<std::vector<std::string>>();
+  item.devices = entry.at("devices").get<std::vector<std::string>>();
+  require(!item.by.empty() && !item.devices.empty(),
+          "the item {} is not said to be there by something and on some devices", item.id);
+  for (const std::string& device : item.devices) {
     require(std::ranges::find(device_kinds, device) != device_kinds.end(),
-            "the claim on {} names the device \"{}\"; it must be cuda, opencl or host", id, device);
+            "the item {} names the device \"{}\"; it must be cuda, opencl or host", item.id, device);
   }
-  if (!claim.at("note").is_null()) item->note = claim.at("note").get<std::string>();
-  require(item->status != coverage_status::partial || item->note,
-          "the claim on {} is partial, but has no note on what is not there", id);
+  if (!entry.at("note").is_null()) item.note = entry.at("note").get<std::string>();
+  require(item.status != coverage_status::partial || item.note,
+          "the item {} is partial, but has no note on what is not there", item.id);
+  return item;
 }
 
 const char* color_of(coverage_status status) {
@@ -73,29 +68,20 @@ std::string_view to_string(coverage_status status) {
 }
 
 coverage_list build_coverage() {
-  return build_coverage(embedded::items_json, embedded::claims_json);
+  return build_coverage(embedded::coverage_json);
 }
 
-coverage_list build_coverage(std::string_view items, std::string_view claims) try {
+coverage_list build_coverage(std::string_view text) try {
   coverage_list coverage;
   std::set<std::string> seen;
-  for (const json& item : json::parse(items)) {
-    covered_item added;
-    added.id = item.at("id").get<std::string>();
-    added.paper = item.at("paper").get<std::string>();
-    added.title = item.at("title").get<std::string>();
-    require(seen.insert(added.id).second, "items.json has the item {} twice", added.id);
-    coverage.items.push_back(std::move(added));
-  }
-  std::set<std::string> claimed;
-  for (const json& claim : json::parse(claims)) {
-    const auto id = claim.at("item").get<std::string>();
-    require(claimed.insert(id).second, "claims.json has two claims on {}", id);
-    apply_claim(claim, coverage);
+  for (const json& entry : json::parse(text)) {
+    coverage.items.push_back(item_of(entry));
+    const std::string& id = coverage.items.back().id;
+    require(seen.insert(id).second, "coverage.json has the item {} twice", id);
   }
   return coverage;
 } catch (const json::exception& error) {
-  throw std::logic_error(fmt::format("items.json or claims.json is malformed: {}", error.what()));
+  throw std::logic_error(fmt::format("coverage.json is malformed: {}", error.what()));
 }
 
 json to_json(const coverage_list& coverage) {

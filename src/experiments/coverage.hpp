@@ -31,12 +31,12 @@ struct coverage_list {
   std::vector<covered_item> items;
 };
 
-/// The list that items.json and claims.json make: an item that nothing claims is missing. Throws
-/// std::logic_error naming the culprit if the two do not fit together; a test sees to it that they do.
+/// The list of coverage.json, in which an item without a status is missing. Throws std::logic_error naming the culprit
+/// if something in it makes no sense; a test sees to it that all does.
 coverage_list build_coverage();
 
-/// The same from the texts of two such files.
-coverage_list build_coverage(std::string_view items, std::string_view claims);
+/// The same from the text of such a file.
+coverage_list build_coverage(std::string_view text);
 
 /// {"items": [{"id", "title", "status", "by", "devices", "note"}]}.
 json to_json(const coverage_list& coverage);

@@ -58,15 +58,23 @@ std::vector<const experiment*> all_experiments();
 /// The experiment with this name. Throws usage_error naming those that there are.
 const experiment& find_experiment(const std::string& name);
 
+/// The progress of part `i` of `parts`, told to `progress`, which must outlive it; what is being done is handed on.
+template <class Progress>
+auto part_of(const Progress& progress, size_t i, size_t parts) {
+  return [&progress, i, parts](double fraction, const auto&... doing) {
+    progress((static_cast<double>(i) + fraction) / static_cast<double>(parts), doing...);
+  };
+}
+
 /// Calls `body(one, progress)` for each case until the user wants to stop; `progress(fraction)` of one case becomes
-/// that of all of them, with `label(one)` in words.
+/// that of all of them, with `label(one)` in words; `progress(fraction, doing)` says more.
 template <class Case, class Label, class Body>
 void for_each_case(const std::vector<Case>& cases, const experiment_sink& sink, const Label& label, const Body& body) {
   for (size_t i = 0; i < cases.size() && !sink.interrupted(); ++i) {
-    const std::function<void(double)> progress = [&](double fraction) {
-      sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(cases.size()), label(cases[i]));
-    };
-    body(cases[i], progress);
+    const auto part = part_of(sink.progress, i, cases.size());
+    body(cases[i], [&](double fraction, const std::string& doing = "") {
+      part(fraction, label(cases[i]) + (doing.empty() ? "" : ", " + doing));
+    });
   }
 }
 

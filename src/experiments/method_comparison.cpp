@@ -21,18 +21,30 @@ struct contender {
 
 std::vector<contender> prepare_all(const std::vector<step_method>& methods,
                                    const std::function<prepared_method(const step_method&)>& prepare,
-                                   const experiment_sink& sink) {
+                                   const comparison_setting& setting) {
   std::vector<contender> all;
   for (const step_method& method : methods) {
-    if (sink.interrupted()) break;
+    if (setting.sink.interrupted()) break;
     contender& one = all.emplace_back(contender{method, {}, {}});
     try {
+      require_not_stuck(setting.request.device.id);
       one.program = prepare(method);
     } catch (const error&) {
       one.refusal = std::current_exception();
     }
   }
   return all;
+}
+
+/// The device's clock in MHz; empty if there is none. A device that has failed has none: its rows say why.
+std::optional<double> clock_seen(const comparison_setting& setting) {
+  try {
+    require_not_stuck(setting.request.device.id);
+    const double clock = setting.clock_mhz ? setting.clock_mhz() : 0;
+    return clock > 0 ? std::optional(clock) : std::nullopt;
+  } catch (const error&) {
+    return std::nullopt;
+  }
 }
 
 /// Fills in whether the computed result was right, and what follows from that.
@@ -74,22 +86,24 @@ void require_growth(row& entry) {
 
 }  // namespace
 
-std::optional<std::string> method_result::stop() const {
-  if (figures.stop == stop_reason::running) return std::nullopt;
-  return std::string(to_string(figures.stop));
+metric method_result::median_of(const std::string& sample, double scale, const std::string& unit,
+                                bool keep_samples) const {
+  metric median = median_metric(figures.of(sample), scale, unit, keep_samples);
+  if (figures.stop != stop_reason::running) median.stop = std::string(to_string(figures.stop));
+  return median;
 }
 
 std::vector<method_result> compare_methods(const comparison_setting& setting, const std::vector<step_method>& methods,
                                            const std::function<prepared_method(const step_method&)>& prepare,
                                            const stop_rule& rule, const std::function<void(double)>& progress) {
   progress(0);
-  std::vector<contender> all = prepare_all(methods, prepare, setting.sink);
+  std::vector<contender> all = prepare_all(methods, prepare, setting);
   std::vector<candidate> candidates;
   for (const contender& one : all) {
     if (!one.refusal) candidates.push_back(one.program.program);
   }
   std::vector<compared> figures = compare(candidates, {rule, setting.sink.interrupted, progress});
-  const std::optional<double> clock = clock_seen(setting.clock_mhz);
+  const std::optional<double> clock = clock_seen(setting);
 
   std::vector<method_result> results;
   size_t next = 0;
@@ -97,6 +111,7 @@ std::vector<method_result> compare_methods(const comparison_setting& setting, co
     method_result& result = results.emplace_back();
     result.method = one.method;
     result.entry = new_row(setting.experiment, setting.request, one.method);
+    result.entry.items.insert(result.entry.items.end(), setting.items.begin(), setting.items.end());
     result.entry.clock_mhz = clock;
     if (one.refusal) {
       mark_not_prepared(result.entry, one.refusal);
@@ -118,7 +133,7 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
   how.target_run_ns = quick ? 3e6 : 10e6;
   how.interrupted = setting.sink.interrupted;
   const auto prepare = [&](const step_method& method) -> prepared_method {
-    const std::shared_ptr<program> program = workload.prepare(method, shape);
+    const auto program = kept_if_stuck(workload.prepare(method, shape));
     return {
         by_repeat_difference({[program](uint64_t steps) { return program->run(steps); }, program->steps_unit()}, how),
         [program] { return program->verify(); }};
@@ -129,8 +144,7 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
   std::vector<method_result> results = compare_methods(own, methods, prepare, rule, progress);
   for (method_result& result : results) {
     constexpr double us = 1e-3;
-    metric time = median_metric(result.figures.of(step_sample), us, "us", setting.request.keep_samples);
-    time.stop = result.stop();
+    metric time = result.median_of(step_sample, us, "us", setting.request.keep_samples);
     if (time.n != 0) {
       time.stddev = repeat_sigma(result.figures) * us;
       time.run_steps = {static_cast<uint64_t>(result.figures.of(shorter_steps_sample).front()),
@@ -150,7 +164,7 @@ std::vector<method_result> compare_runs(workload& workload, const comparison_set
                                         const std::vector<step_method>& methods, const step_shape& shape,
                                         const stop_rule& rule, const std::function<void(double)>& progress) {
   const auto prepare = [&](const step_method& method) -> prepared_method {
-    const std::shared_ptr<program> program = workload.prepare(method, shape);
+    const auto program = kept_if_stuck(workload.prepare(method, shape));
     program->end_when(setting.sink.interrupted);
     const auto add_findings = [program](row& entry) {
       for (const auto& [name, value] : program->found()) {
@@ -168,18 +182,20 @@ std::vector<method_result> compare_runs(workload& workload, const comparison_set
   };
   std::vector<method_result> results = compare_methods(setting, methods, prepare, rule, progress);
   for (method_result& result : results) {
-    metric time = median_metric(result.figures.of(run_sample), 1, "ms", setting.request.keep_samples);
-    time.stop = result.stop();
+    metric time = result.median_of(run_sample, 1, "ms", setting.request.keep_samples);
     result.entry.metrics.insert(result.entry.metrics.begin(), {"run_time", std::move(time)});
   }
   return results;
 }
 
-const method_result* find_ok(const std::vector<method_result>& results, const std::string& method) {
-  const auto found = std::ranges::find_if(results, [&](const method_result& result) {
-    return result.method.name == method && result.entry.status == row_status::ok;
-  });
+const method_result* find_result(const std::vector<method_result>& results, const std::string& method) {
+  const auto found = std::ranges::find_if(results, [&](const auto& result) { return result.method.name == method; });
   return found == results.end() ? nullptr : &*found;
+}
+
+const method_result* find_ok(const std::vector<method_result>& results, const std::string& method) {
+  const method_result* found = find_result(results, method);
+  return found != nullptr && found->entry.status == row_status::ok ? found : nullptr;
 }
 
 void add_ratios(std::vector<method_result>& results, const std::string& metric_name, const std::string& sample,
@@ -195,11 +211,14 @@ void add_ratios(std::vector<method_result>& results, const std::string& metric_n
   }
 }
 
-std::vector<row> add_rows(std::vector<method_result>& results,
-                          const std::vector<std::pair<std::string, axis_value>>& axes, const experiment_sink& sink) {
+std::vector<row> add_rows(std::vector<method_result>& results, const axis_values& axes, const experiment_sink& sink) {
+  for (method_result& result : results) result.entry.axes = axes;
+  return add_rows(results, sink);
+}
+
+std::vector<row> add_rows(std::vector<method_result>& results, const experiment_sink& sink) {
   std::vector<row> rows;
   for (method_result& result : results) {
-    result.entry.axes = axes;
     rows.push_back(result.entry);
     sink.add(std::move(result.entry), result.claims_correctness);
   }

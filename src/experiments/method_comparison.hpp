@@ -31,8 +31,8 @@ struct method_result {
   /// By name and round; methods took turns, so that values of one round belong together.
   compared figures;
 
-  /// What ended its rounds; empty if it failed, or never ran.
-  std::optional<std::string> stop() const;
+  /// The samples of that name, each times `scale`, as a metric: their median, with quartiles and what ended the rounds.
+  metric median_of(const std::string& sample, double scale, const std::string& unit, bool keep_samples) const;
 };
 
 /// What the comparisons of an experiment have in common.
@@ -40,6 +40,7 @@ struct comparison_setting {
   const char* experiment;
   const experiment_request& request;
   const experiment_sink& sink;
+  std::vector<std::string> items = {};          ///< paper items that its rows reproduce besides their methods'
   std::function<double()> clock_mhz = nullptr;  ///< measures the device's clock; 0 if it cannot be
 };
 
@@ -65,7 +66,9 @@ std::vector<method_result> compare_runs(workload& workload, const comparison_set
                                         const std::vector<step_method>& methods, const step_shape& shape,
                                         const stop_rule& rule, const std::function<void(double)>& progress);
 
-/// The result of the method of that name if its row is ok; null if there is none.
+/// The result of the method of that name; null if there is none.
+const method_result* find_result(const std::vector<method_result>& results, const std::string& method);
+/// The same if its row is ok.
 const method_result* find_ok(const std::vector<method_result>& results, const std::string& method);
 
 /// Adds the metric METRIC_over_RIVAL, the ratio of samples by round, to every result that is ok, for each of `rivals`
@@ -73,8 +76,9 @@ const method_result* find_ok(const std::vector<method_result>& results, const st
 void add_ratios(std::vector<method_result>& results, const std::string& metric_name, const std::string& sample,
                 const std::vector<std::string>& rivals);
 
-/// Gives every result's row these axes and hands it over; returns the rows.
-std::vector<row> add_rows(std::vector<method_result>& results,
-                          const std::vector<std::pair<std::string, axis_value>>& axes, const experiment_sink& sink);
+/// Hands over every result's row; returns the rows.
+std::vector<row> add_rows(std::vector<method_result>& results, const experiment_sink& sink);
+/// The same with these axes.
+std::vector<row> add_rows(std::vector<method_result>& results, const axis_values& axes, const experiment_sink& sink);
 
 }  // namespace gpusync::tool

@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
+#include "embedded/feng_xiao_2010_published_json.hpp"
+#include "embedded/hagen_2012_published_json.hpp"
+#include "embedded/shen_2013_published_json.hpp"
 #include "results/groups.hpp"
 
 namespace gpusync::tool {
@@ -60,6 +64,15 @@ void append_series(const json& paper, const json& table, const json& series, std
 
 }  // namespace
 
+std::vector<row> published_rows(paper which, const std::string& experiment) {
+  switch (which) {
+    case paper::feng_xiao_2010: return published_rows(embedded::feng_xiao_2010_published_json, experiment);
+    case paper::hagen_2012: return published_rows(embedded::hagen_2012_published_json, experiment);
+    case paper::shen_2013: return published_rows(embedded::shen_2013_published_json, experiment);
+  }
+  return {};
+}
+
 std::vector<row> published_rows(std::string_view published, const std::string& experiment) try {
   const json paper = json::parse(published);
   std::vector<row> rows;
@@ -70,6 +83,23 @@ std::vector<row> published_rows(std::string_view published, const std::string& e
   return rows;
 } catch (const json::exception& error) {
   throw std::logic_error(fmt::format("published.json is malformed: {}", error.what()));
+}
+
+std::vector<row> joined(const std::vector<row>& rows) {
+  std::vector<row> all;
+  for (const row& entry : rows) {
+    const auto same = std::ranges::find_if(all, [&](const row& other) {
+      return other.device == entry.device && other.method == entry.method && other.axes == entry.axes;
+    });
+    if (same == all.end()) {
+      all.push_back(entry);
+      continue;
+    }
+    same->items.insert(same->items.end(), entry.items.begin(), entry.items.end());
+    same->metrics.insert(same->metrics.end(), entry.metrics.begin(), entry.metrics.end());
+    *same->verification += "; " + *entry.verification;
+  }
+  return all;
 }
 
 }  // namespace gpusync::tool

@@ -39,6 +39,8 @@ void mark_thrown(row& entry, const std::exception_ptr& thrown) {
     mark_skipped(entry, refusal.what());
   } catch (const invalid_argument& refusal) {
     mark_skipped(entry, refusal.what());
+  } catch (const behind_stuck_launch& refusal) {
+    mark_skipped(entry, refusal.what());
   } catch (const std::exception& failure) {
     entry.reason = failure.what();
   } catch (...) {
@@ -62,27 +64,26 @@ void mark_skipped(row& entry, const std::string& reason) {
   entry.reason = reason;
 }
 
-void mark_behind_stuck_launch(row& entry) {
-  mark_skipped(entry, "The device is stuck in a launch before this one.");
+void fill_in(row& entry, const std::function<void()>& work) try {
+  require_not_stuck(entry.device);
+  work();
+} catch (const error&) {
+  mark_thrown(entry, std::current_exception());
+}
+
+void mark_verified(row& entry, bool right, const std::string& reason) {
+  entry.verified = right;
+  if (right) return;
+  entry.status = row_status::failed;
+  entry.reason = reason;
 }
 
 void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how) {
-  entry.verified = wrong == 0;
   entry.verification = fmt::format("{} words: {}", checked, how);
-  if (wrong == 0) return;
-  entry.status = row_status::failed;
-  entry.reason = fmt::format("Wrong results: {} of {} checked words ({:.3g} %).{}", wrong, checked,
-                             100.0 * static_cast<double>(wrong) / static_cast<double>(checked),
-                             entry.ordered ? "" : " This method orders no data, so it may read stale words.");
-}
-
-std::optional<double> clock_seen(const std::function<double()>& measure) {
-  try {
-    const double clock = measure ? measure() : 0;
-    return clock > 0 ? std::optional(clock) : std::nullopt;
-  } catch (const error&) {
-    return std::nullopt;
-  }
+  mark_verified(entry, wrong == 0,
+                fmt::format("Wrong results: {} of {} checked words ({:.3g} %).{}", wrong, checked,
+                            100.0 * static_cast<double>(wrong) / static_cast<double>(checked),
+                            entry.ordered ? "" : " This method orders no data, so it may read stale words."));
 }
 
 }  // namespace gpusync::tool

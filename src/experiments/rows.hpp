@@ -1,14 +1,17 @@
 // Rows and figures from what was measured: the one way to make them.
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "boundary/program.hpp"
 #include "experiments/experiment.hpp"
 #include "measure/comparison.hpp"
+#include "models/fits.hpp"
 #include "results/metrics.hpp"
 
 namespace gpusync::tool {
@@ -21,8 +24,8 @@ row new_row(const char* experiment, const experiment_request& request, const std
 /// `values[i] / base[i]` by round, as a metric of unit 1; rounds whose base is 0 say nothing. Both of one comparison.
 metric ratio_of(const std::vector<double>& values, const std::vector<double>& base);
 
-/// Marks a row as skipped if the device refused the launch (it would not fit), as failed for anything else that was
-/// thrown, with the sentence as the reason.
+/// Marks a row as skipped if the device refused the launch (it would not fit) or is stuck in one before it, as failed
+/// for anything else that was thrown, with the sentence as the reason.
 void mark_thrown(row& entry, const std::exception_ptr& thrown);
 
 /// The same for what preparing a program has thrown: any gpusync::error is a refusal, unless a call of a runtime
@@ -32,13 +35,30 @@ void mark_not_prepared(row& entry, const std::exception_ptr& thrown);
 /// Marks a row as skipped for that reason.
 void mark_skipped(row& entry, const std::string& reason);
 
-/// Marks a row as skipped because a launch for a row before it has not ended.
-void mark_behind_stuck_launch(row& entry);
+/// Fills a row in by `work`; what that throws of gpusync::error is the row's reason, as mark_thrown() has it. On a
+/// stuck device nothing is done.
+void fill_in(row& entry, const std::function<void()>& work);
+
+/// Calls `body(one, progress)` for each case of each sweep; hands over the fits of each sweep's rows, which `body` has
+/// handed over and returns.
+template <class Case, class Label, class Body>
+void for_each_sweep(const std::vector<std::vector<Case>>& sweeps, const experiment_sink& sink, const Label& label,
+                    const Body& body) {
+  for (size_t i = 0; i < sweeps.size() && !sink.interrupted(); ++i) {
+    experiment_sink own = sink;
+    own.progress = part_of(sink.progress, i, sweeps.size());
+    std::vector<row> rows;
+    for_each_case(sweeps[i], own, label, [&](const Case& one, const auto& progress) {
+      std::ranges::move(body(one, progress), std::back_inserter(rows));
+    });
+    add_all(fits_of(rows), sink);
+  }
+}
+
+/// Marks a row as verified, or as failed for that reason.
+void mark_verified(row& entry, bool right, const std::string& reason);
 
 /// Fills in what a check of words has found: verified or failed.
 void mark_checked(row& entry, uint64_t checked, uint64_t wrong, const std::string& how);
-
-/// The clock that `measure` finds, in MHz; empty if there is none. A device that has failed has none: its rows say why.
-std::optional<double> clock_seen(const std::function<double()>& measure);
 
 }  // namespace gpusync::tool

@@ -63,10 +63,8 @@ std::string in_words(const step_shape& shape) {
   return fmt::format("{} blocks x {} threads{}", shape.blocks, shape.threads, shape.stores ? ", stores in flight" : "");
 }
 
-std::vector<std::pair<std::string, axis_value>> axes_of(const step_shape& shape) {
-  return {{"blocks", int64_t{shape.blocks}},
-          {"threads", int64_t{shape.threads}},
-          {"stores", int64_t{shape.stores ? 1 : 0}}};
+axis_values axes_of(const step_shape& shape) {
+  return {{"blocks", int64_t{shape.blocks}}, {"threads", int64_t{shape.threads}}, {"stores", int64_t{shape.stores}}};
 }
 
 std::vector<step_shape> shapes_or(const experiment_request& request, const std::vector<std::string>& defaults) {
@@ -88,7 +86,9 @@ std::string usual_shapes_in_words() {
 }
 
 axis shape_axis(const std::string& default_text) {
-  return {"shape", "blocks x threads per block, as 132x256", 0, 0, true, default_text};
+  axis made{"shape", "blocks x threads per block, as 132x256", 0, 0, true, default_text};
+  made.require_word = [](const std::string& word) { (void)parse_shapes({word}); };
+  return made;
 }
 
 }  // namespace gpusync::tool

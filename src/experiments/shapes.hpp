@@ -24,7 +24,7 @@ std::vector<int64_t> chosen_blocks(const experiment_request& request, workload& 
 std::string in_words(const step_shape& shape);
 
 /// The axes blocks, threads and stores of a shape.
-std::vector<std::pair<std::string, axis_value>> axes_of(const step_shape& shape);
+axis_values axes_of(const step_shape& shape);
 
 /// The shapes that axis `shape` names, or `defaults`. Throws usage_error.
 std::vector<step_shape> shapes_or(const experiment_request& request, const std::vector<std::string>& defaults);

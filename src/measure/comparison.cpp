@@ -4,6 +4,7 @@
 
 #include "measure/host_timer.hpp"
 #include "measure/interruption.hpp"
+#include "measure/stuck_launch.hpp"
 
 namespace gpusync::tool {
 
@@ -21,13 +22,16 @@ bool wants_more(const compared& one) {
   return one.stop == stop_reason::running && !one.failure;
 }
 
-/// Keeps what one candidate throws from the others.
+/// Keeps what one candidate throws from the others, unless nothing can be done behind it.
 template <class Work>
 void guarded(compared& result, Work&& work) {
   try {
     work();
   } catch (const run_interrupted&) {
     result.stop = stop_reason::interrupted;
+  } catch (const stuck_launch&) {
+    result.failure = std::current_exception();
+    throw;
   } catch (...) {
     result.failure = std::current_exception();
   }
@@ -40,16 +44,9 @@ void take_turn(const candidate& one, const stop_rule& rule, const host_timer& cl
   result.stop = rule.judge(summarize(result.of(turn.front().first)), clock.nanoseconds());
 }
 
-}  // namespace
-
-const std::vector<double>& compared::of(const std::string& name) const {
-  static const std::vector<double> none;
-  const auto found = samples.find(name);
-  return found == samples.end() ? none : found->second;
-}
-
-std::vector<compared> compare(const std::vector<candidate>& candidates, const comparison_options& options) {
-  std::vector<compared> results(candidates.size());
+/// Throws stuck_launch once a launch of a candidate is stuck.
+void take_turns(const std::vector<candidate>& candidates, const comparison_options& options,
+                std::vector<compared>& results) {
   const auto count = static_cast<double>(std::max<size_t>(candidates.size(), 1));
   for (size_t i = 0; i < candidates.size(); ++i) {
     if (options.interrupted()) break;
@@ -73,6 +70,25 @@ std::vector<compared> compare(const std::vector<candidate>& candidates, const co
     const double done = static_cast<double>(round + 1) / static_cast<double>(options.stop.max_samples);
     options.progress(warm_up_share +
                      (1 - warm_up_share) * std::min(1.0, std::max(done, clock.nanoseconds() / options.stop.budget_ns)));
+  }
+}
+
+}  // namespace
+
+const std::vector<double>& compared::of(const std::string& name) const {
+  static const std::vector<double> none;
+  const auto found = samples.find(name);
+  return found == samples.end() ? none : found->second;
+}
+
+std::vector<compared> compare(const std::vector<candidate>& candidates, const comparison_options& options) {
+  std::vector<compared> results(candidates.size());
+  try {
+    take_turns(candidates, options, results);
+  } catch (const stuck_launch&) {
+    for (compared& one : results) {
+      if (!one.failure) one.failure = std::make_exception_ptr(behind_stuck_launch());
+    }
   }
   return results;
 }

@@ -42,7 +42,8 @@ struct compared {
 
 /// Warms every candidate up and then takes turns: in each round every candidate runs once, in an order that rotates
 /// from round to round, until each has met the stop rule, so that all have the same rounds but for one that throws. The
-/// warm-up is in no figure, nor is its time in the budget. Results are in the order of the candidates.
+/// warm-up is in no figure, nor is its time in the budget. A stuck launch ends the comparison: all others have failed
+/// as behind_stuck_launch then, whatever they have measured. Results are in the order of the candidates.
 std::vector<compared> compare(const std::vector<candidate>& candidates, const comparison_options& options);
 
 /// `combine(values[i], base[i])` for each round that both have: what drifts from round to round is in both.

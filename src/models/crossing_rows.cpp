@@ -76,8 +76,8 @@ row crossing_row(const curve& one, const curve& base) {
 
 std::vector<row> crossing_rows(const std::vector<row>& rows) {
   const std::vector<curve> curves = curves_of(rows);
-  const auto base =
-      std::ranges::find(curves, launch_for_each_step(rows), [](const curve& one) { return one.like.method; });
+  const auto base = std::ranges::find(curves, launch_for_each_step(rows, &row::method),
+                                      [](const curve& one) { return one.like.method; });
   if (base == curves.end() || base->points.size() < 2) return {};
   std::vector<row> fits;
   for (const curve& one : curves) {

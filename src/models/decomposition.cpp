@@ -41,8 +41,7 @@ bool is_of(const row& entry, const char* time_of) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, axis_value>> with_time_of(std::vector<std::pair<std::string, axis_value>> axes,
-                                                             const char* what) {
+axis_values with_time_of(axis_values axes, const char* what) {
   for (auto& [name, value] : axes) {
     if (name == "time_of") value = std::string(what);
   }

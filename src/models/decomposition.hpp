@@ -42,8 +42,7 @@ using lines_by_name = std::map<std::string, cost_line>;
 std::vector<cost_line> lines_of(const decomposed_barrier& barrier, const lines_by_name& lines);
 
 /// The same axes with another value of `time_of`.
-std::vector<std::pair<std::string, axis_value>> with_time_of(std::vector<std::pair<std::string, axis_value>> axes,
-                                                             const char* what);
+axis_values with_time_of(axis_values axes, const char* what);
 
 /// A row for each part among `parts`, which differ in their blocks only: its line over the blocks (axis `fit`), with
 /// metrics time_per_block and intercept in microseconds for each call, and r_squared.

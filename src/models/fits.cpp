@@ -13,7 +13,7 @@ namespace gpusync::tool {
 
 namespace {
 
-using axis_values = std::vector<std::pair<std::string, axis_value>>;
+using axis_values = axis_values;
 
 /// A model, and by which metric over which axis its rows are known.
 struct recipe {

@@ -12,7 +12,7 @@ namespace gpusync::tool {
 
 std::vector<row_group> group_rows(const document& results) {
   std::vector<row_group> groups;
-  using key = std::tuple<std::string, std::string, std::vector<std::pair<std::string, axis_value>>>;
+  using key = std::tuple<std::string, std::string, axis_values>;
   std::map<key, size_t> index_of;
   for (const row& entry : results.rows) {
     const auto [found, added] = index_of.try_emplace(key{entry.experiment, entry.device, entry.axes}, groups.size());
@@ -58,14 +58,6 @@ bool is_printed_method(const std::string& method, const std::string& printed) {
   return method == printed || method == printed + "-acquire-release";
 }
 
-std::string launch_for_each_step(const std::vector<row>& rows) {
-  for (const method_kind kind : {method_kind::launch, method_kind::host_wait}) {
-    const auto found = std::ranges::find(rows, std::optional(kind), &row::kind);
-    if (found != rows.end()) return found->method;
-  }
-  return "";
-}
-
 bool is_contender(const row& entry) {
   return entry.status == row_status::ok && entry.verified == true && !is_floor(entry) && entry.ordered &&
          headline_value(entry);
@@ -89,7 +81,7 @@ const row* fastest_contender(const row_group& group) {
   return fastest;
 }
 
-std::string axes_in_words(const std::vector<std::pair<std::string, axis_value>>& axes) {
+std::string axes_in_words(const axis_values& axes) {
   const auto count = [](int64_t number, const char* noun) {
     return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
   };
@@ -116,8 +108,7 @@ std::string axes_in_words(const std::vector<std::pair<std::string, axis_value>>&
   return words;
 }
 
-std::optional<int64_t> axis_number(const std::vector<std::pair<std::string, axis_value>>& axes,
-                                   const std::string& name) {
+std::optional<int64_t> axis_number(const axis_values& axes, const std::string& name) {
   for (const auto& [axis, value] : axes) {
     const auto* number = std::get_if<int64_t>(&value);
     if (axis == name && number != nullptr) return *number;

@@ -2,6 +2,7 @@
 // method.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,7 +16,7 @@ namespace gpusync::tool {
 struct row_group {
   std::string experiment;
   std::string device;
-  std::vector<std::pair<std::string, axis_value>> axes;
+  axis_values axes;
   std::vector<const row*> rows;
 };
 
@@ -51,9 +52,17 @@ std::string method_of(const row& entry);
 /// Whether a method of ours is the one that a paper calls `printed`: the same, or the same with the default ordering.
 bool is_printed_method(const std::string& method, const std::string& printed);
 
-/// The method that stands for the papers' "CPU synchronization": the first that launches for each step, or else the
-/// first for which the host waits; empty if there is none.
-std::string launch_for_each_step(const std::vector<row>& rows);
+/// The method, called `name`, that stands for the papers' "CPU synchronization": the first that launches for each step,
+/// or else the first for which the host waits; empty if there is none. Of rows, or of methods themselves.
+template <class Methods, class Name>
+std::string launch_for_each_step(const Methods& methods, const Name& name) {
+  for (const method_kind kind : {method_kind::launch, method_kind::host_wait}) {
+    for (const auto& one : methods) {
+      if (one.kind == kind) return std::invoke(name, one);
+    }
+  }
+  return "";
+}
 
 /// Whether the row may win: measured, its result verified, its status ok, neither the floor nor without ordering.
 bool is_contender(const row& entry);
@@ -67,10 +76,9 @@ const row* fastest_contender(const row_group& group);
 
 /// The axes in words: "132 blocks of 256 threads, stores in flight", "70 work-groups of 64 work-items"; other axes as
 /// "elements 65536".
-std::string axes_in_words(const std::vector<std::pair<std::string, axis_value>>& axes);
+std::string axes_in_words(const axis_values& axes);
 
 /// The axis `name` as a number; empty if it is missing or a word.
-std::optional<int64_t> axis_number(const std::vector<std::pair<std::string, axis_value>>& axes,
-                                   const std::string& name);
+std::optional<int64_t> axis_number(const axis_values& axes, const std::string& name);
 
 }  // namespace gpusync::tool

@@ -61,6 +61,10 @@ metric plain_metric(double value, const std::string& unit, uint64_t n) {
   return result;
 }
 
+metric count_metric(uint64_t count, const std::string& unit) {
+  return plain_metric(static_cast<double>(count), unit, 1);
+}
+
 metric empty_metric(const std::string& unit) {
   metric result;
   result.unit = unit;

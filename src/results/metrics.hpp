@@ -18,6 +18,9 @@ metric median_metric(const std::vector<double>& values, double scale, const std:
 /// A metric that is one figure drawn from `n` samples.
 metric plain_metric(double value, const std::string& unit, uint64_t n);
 
+/// A count, as it is.
+metric count_metric(uint64_t count, const std::string& unit = "1");
+
 /// A metric without a figure.
 metric empty_metric(const std::string& unit);
 

@@ -31,13 +31,14 @@ struct metric {
 enum class row_status { ok, failed, skipped };
 
 using axis_value = std::variant<int64_t, std::string>;
+using axis_values = std::vector<std::pair<std::string, axis_value>>;
 
 /// One combination of device, axes and method, and what was measured there. Order of axes and metrics is kept.
 struct row {
   std::string experiment;
   std::vector<std::string> items;  ///< paper item ids that this row reproduces
   std::string device;
-  std::vector<std::pair<std::string, axis_value>> axes;
+  axis_values axes;
   std::string method;
   /// What the method is; empty for what papers have printed, and for what is no way to wait.
   std::optional<method_kind> kind;

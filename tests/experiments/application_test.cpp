@@ -68,7 +68,6 @@ outcome run_known(
   what.work = work;
   what.rate = "rate";
   what.clock_mhz = [] { return 1980.0; };
-  what.threads = {64};
   experiment_request request;
   request.device.id = "cuda:0";
   request.device.kind = device_kind::cuda;

@@ -11,7 +11,8 @@ namespace {
 
 const std::vector<axis> axes{{"blocks", "blocks in the grid", 1, 65535, false},
                              {"elements", "", 0, int64_t{1} << 40, false},
-                             {"method", "", 0, 0, true}};
+                             {"method", "", 0, 0, true},
+                             {"calls", "one of them", 1, 9, false, "", true}};
 
 std::vector<int64_t> numbers(const std::string& text) {
   axis_choice choice;
@@ -56,8 +57,10 @@ TEST(Axis, NamesTheCulpritAndWhatIsAllowed) {
   }
   EXPECT_NE(complaint("blocks=9:1").find("9:1 is empty"), std::string::npos);
   EXPECT_NE(complaint("blocks=1:9:0").find("step"), std::string::npos);
-  EXPECT_NE(complaint("colour=1").find("the axes are blocks, elements, method"), std::string::npos);
+  EXPECT_NE(complaint("colour=1").find("the axes are blocks, elements, method, calls"), std::string::npos);
   EXPECT_NE(complaint("blocks").find("NAME=VALUES"), std::string::npos);
+  EXPECT_EQ(complaint("calls=1"), "");
+  EXPECT_EQ(complaint("calls=1,2"), "Axis calls takes one value.");
   EXPECT_NE(complaint("=3").find("NAME=VALUES"), std::string::npos);
   EXPECT_NE(complaint("elements=0:2^40").find("more than 10000"), std::string::npos);
 }

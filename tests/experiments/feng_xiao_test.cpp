@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "experiments/feng_xiao_2010/decomposition_rows.hpp"
-#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "experiments/published.hpp"
 #include "measure/repeat_difference.hpp"
 #include "models/decomposition.hpp"
 #include "models/fits.hpp"
@@ -30,14 +30,14 @@ double figure(const row& entry, const std::string& metric) {
 }
 
 double printed(const std::string& experiment, const std::string& method, const std::string& metric) {
-  for (const row& entry : feng_xiao_published(experiment)) {
+  for (const row& entry : published_rows(paper::feng_xiao_2010, experiment)) {
     if (entry.method == method && entry.find_metric(metric) != nullptr) return figure(entry, metric);
   }
   throw std::logic_error("nothing printed of " + method);
 }
 
 TEST(FengXiao2010, PublishedFiguresAreThoseOfTheText) {
-  EXPECT_EQ(feng_xiao_published("cost-decomposition").size(), 5u);
+  EXPECT_EQ(published_rows(paper::feng_xiao_2010, "cost-decomposition").size(), 5u);
   EXPECT_EQ(printed("cost-decomposition", "published-ts-block-barriers", "intercept"), 0.541);
   EXPECT_EQ(printed("cost-decomposition", "published-ta-atomic-add", "time_per_block"), 2.300);
   EXPECT_EQ(printed("cost-decomposition", "published-tc-check", "intercept"), 5.564);
@@ -45,7 +45,7 @@ TEST(FengXiao2010, PublishedFiguresAreThoseOfTheText) {
   EXPECT_EQ(printed("cost-decomposition", "published-tf-fence", "intercept"), 7.267);
   for (const auto& [experiment, based, free, fenced, based_below, free_below] :
        {std::tuple{"smith-waterman", 11.70, 25.47, -23.14, 17, 19}, {"bitonic-sort", 16.64, 40.39, -100.70, 13, 13}}) {
-    EXPECT_EQ(feng_xiao_published(experiment).size(), 5u);
+    EXPECT_EQ(published_rows(paper::feng_xiao_2010, experiment).size(), 5u);
     EXPECT_EQ(printed(experiment, "published-lock-based-none", "improvement_over_relaunch"), based);
     EXPECT_EQ(printed(experiment, "published-lock-free-none", "improvement_over_relaunch"), free);
     EXPECT_EQ(printed(experiment, "published-grid-barrier-fence", "improvement_over_relaunch"), fenced);

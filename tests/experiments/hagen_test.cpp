@@ -1,7 +1,7 @@
 // What Hagen, Ha and Anshus have printed, as rows.
 #include <gtest/gtest.h>
 
-#include "experiments/hagen_2012/hagen_published.hpp"
+#include "experiments/published.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -10,7 +10,7 @@ namespace {
 double printed(const std::string& device, const std::string& memory, const std::string& method, int64_t participants,
                const std::string& metric_name) {
   double found = -1;
-  for (const row& entry : hagen_published("rmw-cost")) {
+  for (const row& entry : joined(published_rows(paper::hagen_2012, "rmw-cost"))) {
     std::string where;
     int64_t count = 0;
     for (const auto& [name, value] : entry.axes) {
@@ -29,7 +29,7 @@ double printed(const std::string& device, const std::string& memory, const std::
 }
 
 TEST(Hagen, PublishedRowsHaveTheTextsFiguresForOneCall) {
-  EXPECT_EQ(hagen_published("rmw-cost").size(), 12u);
+  EXPECT_EQ(joined(published_rows(paper::hagen_2012, "rmw-cost")).size(), 12u);
   const std::string gt = "GeForce 8800 GT", gts = "GeForce 8800 GTS";
   EXPECT_NEAR(printed(gt, "global", "hardware", 1, "call_time"), 0.0124e6 / 30'000, 1e-9);
   EXPECT_NEAR(printed(gt, "global", "coalesced-store", 5, "call_time"), 2.38e6 / 30'000, 1e-9);

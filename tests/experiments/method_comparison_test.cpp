@@ -43,6 +43,9 @@ prepared_method prepared(const step_method& what) {
   if (what.name == "refused late") {
     made.program.run = []() -> turn_samples { throw invalid_argument("Only when it runs."); };
   }
+  if (what.name == "sticks") {
+    made.program.run = []() -> turn_samples { throw stuck_launch("host", "It never ends."); };
+  }
   return made;
 }
 
@@ -51,8 +54,8 @@ std::vector<method_result> compared_under(const std::vector<step_method>& method
   request.device.id = "host";
   experiment_sink sink;
   sink.interrupted = [interrupted] { return interrupted; };
-  return compare_methods({"known", request, sink, [] { return 1500.0; }}, methods, prepared, {4, 4, -1, -1, 1e12},
-                         [](double) {});
+  return compare_methods({"known", request, sink, {"X1"}, [] { return 1500.0; }}, methods, prepared,
+                         {4, 4, -1, -1, 1e12}, [](double) {});
 }
 
 row row_of(const step_method& what) {
@@ -62,6 +65,7 @@ row row_of(const step_method& what) {
 TEST(MethodComparison, ARowSaysWhatItsMethodIsAndWhatWasFound) {
   const row entry = row_of(method("relaunch", method_kind::launch));
   EXPECT_EQ(entry.experiment, "known");
+  EXPECT_EQ(entry.items, std::vector<std::string>{"X1"});
   EXPECT_EQ(entry.device, "host");
   EXPECT_EQ(entry.method, "relaunch");
   EXPECT_EQ(entry.kind, method_kind::launch);
@@ -83,6 +87,41 @@ TEST(MethodComparison, WhatCannotRunIsSkippedAndWhatBreaksHasFailed) {
   EXPECT_EQ(status_and_reason("refused late"), std::pair(row_status::skipped, std::string("Only when it runs.")));
   EXPECT_EQ(status_and_reason("broken runtime"), std::pair(row_status::failed, std::string("The runtime failed.")));
   EXPECT_EQ(status_and_reason("throws"), std::pair(row_status::failed, std::string("Thrown.")));
+}
+
+TEST(MethodComparison, BehindAStuckLaunchNothingIsDoneOnTheDevice) {
+  const std::vector<method_result> around = compared_under({method("once"), method("sticks"), method("wrong")});
+  const row after = row_of(method("once"));
+  stuck_devices().clear();
+  EXPECT_EQ(around[1].entry.status, row_status::failed);
+  EXPECT_EQ(around[1].entry.reason, "It never ends.");
+  for (const row& entry : {around[0].entry, around[2].entry, after}) {
+    EXPECT_EQ(entry.status, row_status::skipped);
+    EXPECT_EQ(entry.reason, "The device is stuck in a launch before this one.");
+    EXPECT_EQ(entry.verified, std::nullopt) << "a check would wait for the launch";
+    EXPECT_EQ(entry.clock_mhz, std::nullopt);
+  }
+}
+
+TEST(MethodComparison, WhatLivesOnADeviceOutlivesAStuckLaunch) {
+  struct counted {
+    int& freed;
+    ~counted() { ++freed; }
+  };
+  int freed = 0;
+  kept_if_stuck(std::unique_ptr<counted>(new counted{freed})).reset();
+  EXPECT_EQ(std::exchange(freed, 0), 1);
+  counted* left = nullptr;
+  {
+    const auto kept = kept_if_stuck(std::unique_ptr<counted>(new counted{freed}));
+    left = kept.get();
+    EXPECT_THROW(throw stuck_launch("cuda:0", "It never ends."), error);
+    EXPECT_THROW(require_not_stuck("cuda:0"), behind_stuck_launch);
+    EXPECT_NO_THROW(require_not_stuck("cuda:1"));
+  }
+  stuck_devices().clear();
+  EXPECT_EQ(freed, 0);
+  delete left;
 }
 
 TEST(MethodComparison, WrongResultsAreAFailureOfWhoClaimsRightOnes) {
@@ -133,8 +172,8 @@ TEST(Choices, AreTheUsersOrThoseOfTheDefaultsThatThereAre) {
   EXPECT_EQ(chosen_words(choosing("form", {"b", "a"}), "form", {"a", "b"}), (std::vector<std::string>{"b", "a"}));
   EXPECT_THROW(chosen_words(choosing("form", {"c"}), "form", {"a", "b"}), usage_error);
   experiment_request two;
-  two.axes.numbers["trials"] = {1, 2};
-  EXPECT_THROW(chosen_number(two, "trials", 5), usage_error);
+  two.axes.numbers["trials"] = {2};
+  EXPECT_EQ(chosen_number(two, "trials", 5), 2);
   EXPECT_EQ(chosen_number({}, "trials", 5), 5);
   EXPECT_TRUE(has_chosen(two, "trials"));
   EXPECT_FALSE(has_chosen(two, "form"));

@@ -98,6 +98,7 @@ TEST(Shapes, TheUsualOnesAreShapesAndOneIsEnoughForAQuickLook) {
 TEST(Shapes, TheirAxisTakesWords) {
   axis_choice choice;
   parse_axis("shape=132x256,264x1024", {shape_axis()}, choice);
+  EXPECT_THROW(parse_axis("shape=132by256", {shape_axis()}, choice), usage_error);
   EXPECT_EQ(choice.words["shape"], (std::vector<std::string>{"132x256", "264x1024"}));
 }
 

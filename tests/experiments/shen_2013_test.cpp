@@ -25,18 +25,18 @@ const row& find(const std::vector<row>& rows, const std::string& method, const s
 }
 
 TEST(Shen2013, PublishedFiguresAreThoseOfTheAppendices) {
-  const auto barriers = thesis_published("opencl-barriers");
+  const auto barriers = published_rows(paper::shen_2013, "opencl-barriers");
   EXPECT_EQ(barriers.size(), 24u);
   EXPECT_DOUBLE_EQ(*value_of(find(barriers, "published-decentralized", "groups", 1), "device_time"), 13.666);
   EXPECT_DOUBLE_EQ(*value_of(find(barriers, "published-centralized", "groups", 70), "device_time"), 32.0);
   EXPECT_DOUBLE_EQ(*value_of(find(barriers, "published-launch-wait", "groups", 40), "device_time"), 8.998);
-  const auto iterations = thesis_published("opencl-iterations");
+  const auto iterations = published_rows(paper::shen_2013, "opencl-iterations");
   EXPECT_EQ(iterations.size(), 21u);
   EXPECT_EQ(*value_of(find(iterations, "published-launch-wait", "iterations", 3000), "total_time"), 999.043);
   EXPECT_EQ(*value_of(find(iterations, "published-centralized", "iterations", 500), "total_time"), 18.402);
   EXPECT_EQ(*value_of(find(iterations, "published-decentralized", "iterations", 2500), "total_time"), 28.174);
   EXPECT_EQ(axis_number(iterations.front().axes, "groups"), 70);
-  const auto memory = thesis_published("opencl-memory");
+  const auto memory = published_rows(paper::shen_2013, "opencl-memory");
   EXPECT_EQ(memory.size(), 21u);
   EXPECT_EQ(*value_of(find(memory, "published-decentralized", "groups", 70), "device_memory"), 52.06);
   EXPECT_EQ(*value_of(find(memory, "published-centralized", "groups", 10), "device_memory"), 5.63);
@@ -44,7 +44,7 @@ TEST(Shen2013, PublishedFiguresAreThoseOfTheAppendices) {
 
 TEST(Shen2013, PublishedRowsSayThatTheyWerePrintedAndNeverWin) {
   for (const char* experiment : {"opencl-barriers", "opencl-iterations", "opencl-memory"}) {
-    for (const row& entry : thesis_published(experiment)) {
+    for (const row& entry : published_rows(paper::shen_2013, experiment)) {
       EXPECT_TRUE(is_published(entry));
       EXPECT_EQ(entry.device, "published: Mobility Radeon HD 5870");
       EXPECT_FALSE(entry.verified);
@@ -52,7 +52,7 @@ TEST(Shen2013, PublishedRowsSayThatTheyWerePrintedAndNeverWin) {
       EXPECT_EQ(entry.verification->rfind("not checked: ", 0), 0u) << *entry.verification;
     }
   }
-  EXPECT_TRUE(thesis_published("barrier-cost").empty());
+  EXPECT_TRUE(published_rows(paper::shen_2013, "barrier-cost").empty());
 }
 
 TEST(Shen2013, PublishedFiguresThatDoNotFitTogetherAreRefused) {
@@ -114,7 +114,8 @@ TEST(Shen2013, OnePointIsNoLineAndSaysSo) {
 TEST(Shen2013, PublishedFitsAreWhatTheTablesGive) {
   const auto fits = [](const char* experiment, const char* axis, const char* metric) {
     std::map<std::string, line_fit> lines;
-    for (const auto& series : series_of(thesis_published(experiment), axis, metric, fit_weights::even)) {
+    for (const auto& series :
+         series_of(published_rows(paper::shen_2013, experiment), axis, metric, fit_weights::even)) {
       lines[thesis_method_of(series.like)] = *fit_line(series.points);
     }
     return lines;
@@ -134,7 +135,8 @@ TEST(Shen2013, PublishedFitsAreWhatTheTablesGive) {
 }
 
 TEST(Shen2013, TheThesissBarriersOvertakeItsHostAtOnce) {
-  const auto all = series_of(thesis_published("opencl-iterations"), "iterations", "total_time", fit_weights::even);
+  const auto all =
+      series_of(published_rows(paper::shen_2013, "opencl-iterations"), "iterations", "total_time", fit_weights::even);
   const auto curve = [&](const std::string& method) {
     return curve_of(*std::ranges::find(all, method, [](const method_series& series) { return series.like.method; }));
   };

@@ -9,11 +9,16 @@
 namespace gpusync::tool {
 namespace {
 
-constexpr const char* items = R"([{"id": "F1", "paper": "p", "title": "t"}, {"id": "F2", "paper": "p", "title": "u"}])";
+/// An item whose claims are these.
+std::string item(const std::string& id, const std::string& claims = "") {
+  return R"({"id": ")" + id + R"(", "paper": "p", "title": "t")" + (claims.empty() ? "" : ", " + claims) + "}";
+}
+
+const std::string done = R"("status": "done", "by": ["x"], "devices": ["host"], "note": null)";
 
 std::string refusal(const std::string& claims) {
   try {
-    (void)build_coverage(items, claims);
+    (void)build_coverage("[" + item("F1", claims) + "]");
     return "";
   } catch (const std::logic_error& error) {
     return error.what();
@@ -31,28 +36,27 @@ TEST(coverage, has_every_item_of_the_five_papers_in_order) {
 }
 
 TEST(coverage, an_item_without_claim_is_missing) {
-  const coverage_list coverage =
-      build_coverage(items, R"([{"item": "F2", "status": "done", "by": ["x"], "devices": ["host"], "note": null}])");
+  const coverage_list coverage = build_coverage("[" + item("F1") + "," + item("F2", done) + "]");
   EXPECT_EQ(to_json(coverage).dump(),
             R"({"items":[{"id":"F1","title":"t","status":"missing","by":[],"devices":[],"note":null},)"
-            R"({"id":"F2","title":"u","status":"done","by":["x"],"devices":["host"],"note":null}]})");
+            R"({"id":"F2","title":"t","status":"done","by":["x"],"devices":["host"],"note":null}]})");
 }
 
-TEST(coverage, claims_that_do_not_fit_are_refused) {
-  EXPECT_NE(refusal(R"([{"item": "F9", "status": "done", "by": ["x"], "devices": ["host"], "note": null}])"), "");
-  EXPECT_NE(refusal(R"([{"item": "F1", "status": "almost", "by": ["x"], "devices": ["host"], "note": null}])"), "");
-  EXPECT_NE(refusal(R"([{"item": "F1", "status": "done", "by": [], "devices": ["host"], "note": null}])"), "");
-  EXPECT_NE(refusal(R"([{"item": "F1", "status": "done", "by": ["x"], "devices": ["tpu"], "note": null}])"), "");
-  EXPECT_NE(refusal(R"([{"item": "F1", "status": "partial", "by": ["x"], "devices": ["host"], "note": null}])"), "");
-  EXPECT_NE(refusal(R"([{"item": "F1"}])"), "");
-  EXPECT_NE(refusal(R"([)"), "");
-  const std::string claim = R"({"item": "F1", "status": "done", "by": ["x"], "devices": ["host"], "note": null})";
-  EXPECT_NE(refusal("[" + claim + "," + claim + "]"), "");
-  EXPECT_EQ(refusal("[" + claim + "]"), "");
+TEST(coverage, claims_that_make_no_sense_are_refused) {
+  EXPECT_EQ(refusal(done), "");
+  EXPECT_EQ(refusal(""), "");
+  EXPECT_NE(refusal(R"("status": "almost", "by": ["x"], "devices": ["host"], "note": null)"), "");
+  EXPECT_NE(refusal(R"("status": "done", "by": [], "devices": ["host"], "note": null)"), "");
+  EXPECT_NE(refusal(R"("status": "done", "by": ["x"], "devices": [], "note": null)"), "");
+  EXPECT_NE(refusal(R"("status": "done", "by": ["x"], "devices": ["tpu"], "note": null)"), "");
+  EXPECT_NE(refusal(R"("status": "partial", "by": ["x"], "devices": ["host"], "note": null)"), "");
+  EXPECT_NE(refusal(R"("status": "done")"), "");
+  EXPECT_THROW(build_coverage("["), std::logic_error);
+  EXPECT_THROW(build_coverage("[" + item("F1", done) + "," + item("F1", done) + "]"), std::logic_error);
 }
 
 TEST(coverage, the_table_counts_each_status) {
-  const std::string table = to_table(build_coverage(items, "[]"), false);
+  const std::string table = to_table(build_coverage("[" + item("F1") + "," + item("F2") + "]"), false);
   EXPECT_TRUE(table.ends_with("2 items: 0 done, 0 partial, 2 missing\n")) << table;
   EXPECT_EQ(table.find('\033'), std::string::npos);
 }

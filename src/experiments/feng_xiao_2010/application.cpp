@@ -7,7 +7,6 @@
 
 #include <gpusync/core/error.hpp>
 #include "devices/host_memory.hpp"
-#include "experiments/choices.hpp"
 #include "models/fits.hpp"
 #include "results/groups.hpp"
 #include "usage_error.hpp"
@@ -56,23 +55,15 @@ std::vector<int64_t> blocks_of(const application& what, const experiment_request
   return blocks;
 }
 
-/// The launch for each step among the methods of a device, whether it is measured or not.
-std::string launch_among(const std::vector<step_method>& all) {
-  for (const method_kind kind : {method_kind::launch, method_kind::host_wait}) {
-    const auto found = std::ranges::find(all, kind, &step_method::kind);
-    if (found != all.end()) return found->name;
-  }
-  return "";
-}
-
 /// Measures one shape; returns its rows after it has handed them over.
 std::vector<row> run_shape(const application& what, workload& workload, const std::vector<step_method>& methods,
                            const step_shape& shape, const experiment_request& request, const experiment_sink& sink,
                            const std::function<void(double)>& progress) {
-  auto results = compare_runs(workload, {what.experiment, request, sink, what.clock_mhz}, methods, shape,
+  auto results = compare_runs(workload, {what.experiment, request, sink, what.items, what.clock_mhz}, methods, shape,
                               rule_for_runs(request.quick), progress);
   if (what.work > 0) {
-    add_improvement(results, launch_among(workload.methods()));
+    // Whether it is measured or not.
+    add_improvement(results, launch_for_each_step(workload.methods(), &step_method::name));
     add_ratios(results, "run_time", run_sample, {"relaunch", "graph", "cg"});
   }
   auto axes = what.axes;
@@ -82,7 +73,6 @@ std::vector<row> run_shape(const application& what, workload& workload, const st
     add_rate(result.entry, what);
     // Without work it says nothing of ways to pass from step to step.
     if (what.work <= 0) result.entry.metrics.front().first = "empty_run_time";
-    if (what.finish) what.finish(result.entry);
   }
   return add_rows(results, axes, sink);
 }
@@ -95,6 +85,11 @@ std::vector<axis> application_axes() {
            fmt::format("{} on CUDA, {} on OpenCL, {} on the host", threads_by_default(device_kind::cuda),
                        threads_by_default(device_kind::opencl), threads_by_default(device_kind::host))},
           {"method", "ways to pass from step to step, by name", 0, 0, true, "all that the device has"}};
+}
+
+std::string sizes_in_words(int64_t (*size)(bool gpu, bool quick)) {
+  return fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", size(true, false), size(false, false),
+                     size(true, true), size(false, true));
 }
 
 void require_memory(const room_needed& needed, const experiment_request& request) {
@@ -125,29 +120,23 @@ std::vector<int64_t> blocks_up_to(uint64_t most, uint32_t processors, bool quick
   return wanted;
 }
 
-std::vector<step_method> application_methods(const experiment_request& request, const std::vector<step_method>& all,
-                                             const std::vector<std::string>& names) {
-  return chosen_methods(request, all, [&](const step_method& method) {
-    return names.empty() || std::ranges::find(names, method.name) != names.end();
-  });
-}
-
 void run_application(const application& what, const experiment_request& request, const experiment_sink& sink,
                      const std::function<void(double, const std::string&)>& progress) {
   progress(0, "prepared");
-  const auto workload = what.open();
-  const std::vector<step_method> methods = application_methods(request, workload->methods(), what.methods);
-  const std::vector<int64_t> sizes = request.axes.numbers_or("threads", what.threads);
+  const auto workload = kept_if_stuck(what.open());
+  const std::vector<step_method> methods = chosen_methods(request, workload->methods(), [&](const step_method& method) {
+    return what.methods.empty() || std::ranges::find(what.methods, method.name) != what.methods.end();
+  });
+  const std::vector<int64_t> sizes = request.axes.numbers_or("threads", {threads_by_default(request.device.kind)});
   for (size_t size = 0; size < sizes.size(); ++size) {
     const auto threads = static_cast<uint32_t>(sizes[size]);
     const std::vector<int64_t> blocks = blocks_of(what, request, *workload, methods, threads);
     std::vector<row> rows;
     for (size_t i = 0; i < blocks.size() && !sink.interrupted(); ++i) {
       const step_shape shape{static_cast<uint32_t>(blocks[i]), threads, false};
+      const auto part = part_of(progress, size * blocks.size() + i, sizes.size() * blocks.size());
       const auto report = [&](double fraction) {
-        const double done = static_cast<double>(size * blocks.size() + i) + fraction;
-        progress(done / static_cast<double>(sizes.size() * blocks.size()),
-                 fmt::format("{} blocks of {} threads", shape.blocks, threads));
+        part(fraction, fmt::format("{} blocks of {} threads", shape.blocks, threads));
       };
       std::ranges::move(run_shape(what, *workload, methods, shape, request, sink, report), std::back_inserter(rows));
     }

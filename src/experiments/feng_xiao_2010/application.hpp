@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/choices.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
 
@@ -15,32 +16,42 @@ namespace gpusync::tool {
 struct application {
   const char* experiment = nullptr;
   /// Axes that say what is computed and in which form; blocks and threads come behind them.
-  std::vector<std::pair<std::string, axis_value>> axes;
+  axis_values axes;
   /// Opens the workload; called when its turn has come.
   std::function<std::unique_ptr<workload>()> open;
   /// The work of one run in units of 10^9, and their name as a metric: "cell_updates", in "1e9/s". Where there is none,
   /// a run's time is `empty_run_time`: nothing to compare methods by.
   double work = 0;
   std::string rate;
+  /// Paper items that its rows reproduce besides their methods'.
+  std::vector<std::string> items;
   /// Measures the device's clock, MHz; 0 if it cannot be.
   std::function<double()> clock_mhz;
-  /// Axis threads if the user names none.
-  std::vector<int64_t> threads;
   /// Axis blocks if the user names none; empty for blocks_up_to() what runs at once.
   std::vector<int64_t> blocks;
   /// Methods if the user names none: the names of those that are wanted of what there is; empty for all.
   std::vector<std::string> methods;
-  /// Adds to a row what the application has to say of it; may be empty.
-  std::function<void(row&)> finish = nullptr;
 };
 
 /// The axes that all have: blocks, threads, method.
 std::vector<axis> application_axes();
 
-/// The methods that are measured: those that axis `method` names, or those of application::methods that there are, or
-/// all. Throws usage_error naming the culprit and what there is.
-std::vector<step_method> application_methods(const experiment_request& request, const std::vector<step_method>& all,
-                                             const std::vector<std::string>& names = {});
+/// "262144 on CUDA, 65536 elsewhere; with --quick 16384 and 4096" of sizes by default, `size(gpu, quick)`.
+std::string sizes_in_words(int64_t (*size)(bool gpu, bool quick));
+
+/// "memory" or "registers": where an application's form keeps its data from step to step.
+template <class Form>
+const char* form_word(Form form) {
+  return form == Form::memory ? "memory" : "registers";
+}
+
+/// The forms that axis `form` names of those that the device has, or `by_default`. Throws usage_error.
+template <class Form, class Device>
+std::vector<Form> chosen_forms(const experiment_request& request, const Device& device, Form by_default) {
+  std::vector<Form> there{Form::memory, Form::registers};
+  std::erase_if(there, [&](Form form) { return !device.has(form); });
+  return chosen_of(request, "form", there, form_word<Form>, {form_word(by_default)});
+}
 
 /// Measures all shapes of one computation and adds their rows: for each shape and method `run_time`, its ratio to
 /// graph, relaunch and cg, and the improvement over a launch for each step; for each method that keeps its kernel the

@@ -21,12 +21,6 @@ std::vector<step_shape> shapes_of(const experiment_request& request, workload& w
   return shapes;
 }
 
-void check(const experiment_request& request) {
-  if (has_chosen(request, "method")) {
-    (void)chosen_methods(request, open_workload("average", request.device)->methods());
-  }
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto workload = open_workload("average", request.device);
   const std::vector<step_method> methods = chosen_methods(request, workload->methods());
@@ -47,7 +41,7 @@ const register_experiment registered({
      {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
      {"method", "ways to wait, by name", 0, 0, true, "all that the device has"}},
     run,
-    check,
+    check_methods([](const device_description& device) { return open_workload("average", device)->methods(); }),
 });
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "experiments/choices.hpp"
 #include "experiments/feng_xiao_2010/application.hpp"
-#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "experiments/published.hpp"
 #include "usage_error.hpp"
 #include "workloads/bitonic_sort/sort_input.hpp"
 
@@ -15,22 +15,6 @@ namespace gpusync::tool {
 namespace {
 
 constexpr const char* name = "bitonic-sort";
-
-std::string word_of(sort_form form) {
-  return form == sort_form::memory ? "memory" : "registers";
-}
-
-std::vector<sort_form> forms(const experiment_request& request, const bitonic_device& device) {
-  std::vector<std::string> there;
-  for (const sort_form form : {sort_form::memory, sort_form::registers}) {
-    if (device.has(form)) there.push_back(word_of(form));
-  }
-  std::vector<sort_form> chosen;
-  for (const std::string& word : chosen_words(request, "form", there, {"memory"})) {
-    chosen.push_back(word == "memory" ? sort_form::memory : sort_form::registers);
-  }
-  return chosen;
-}
 
 /// What a GPU sorts in a millisecond takes host threads a second.
 constexpr int64_t count_by_default(bool gpu, bool quick) {
@@ -56,79 +40,63 @@ void require_room(const sort_problem& problem, sort_form form, const bitonic_dev
                   const experiment_request& request) {
   const uint32_t element = element_bytes_of(problem);
   const memory_need need = device.need_of(problem.count, element, form);
-  room_needed needed;
-  needed.what = fmt::format("Sorting {} elements of {} bytes", problem.count, element);
-  needed.less = "use fewer elements";
-  needed.device = need.all;
-  needed.device_has = device.memory();
-  needed.buffer = need.largest_buffer;
-  needed.buffer_has = device.largest_buffer();
-  needed.host = host_bytes_of_sort(problem.count, element);
-  require_memory(needed, request);
+  require_memory(
+      {fmt::format("Sorting {} elements of {} bytes", problem.count, element), "use fewer elements", need.all,
+       device.memory(), need.largest_buffer, device.largest_buffer(), host_bytes_of_sort(problem.count, element)},
+      request);
 }
 
-application application_of(const experiment_request& request, const sort_problem& problem, const sort_input& input,
-                           sort_form form, bitonic_device& device) {
+application application_of(const sort_problem& problem, const sort_input& input, sort_form form,
+                           bitonic_device& device) {
   application what;
   what.experiment = name;
   what.axes = {{"elements", static_cast<int64_t>(problem.count)},
                {"type", problem.type},
-               {"values", int64_t{problem.values ? 1 : 0}},
+               {"values", int64_t{problem.values}},
                {"input", problem.input},
-               {"form", word_of(form)}};
+               {"form", form_word(form)}};
   what.open = [&device, &input, form] { return device.sorting(input, form); };
   what.work = problem.count < 2 ? 0 : static_cast<double>(problem.count) * 1e-9;
   what.rate = "elements_sorted";
-  what.threads = {threads_by_default(request.device.kind)};
+  what.items = {"F8", "F9"};
   what.clock_mhz = [&device] { return device.clock_mhz(); };
-  what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F8", "F9"}); };
   return what;
 }
 
 void check(const experiment_request& request) {
   const auto device = open_side<bitonic_device>(request.device);
-  for (const sort_problem& problem : problems(request)) {
-    for (const sort_form form : forms(request, *device)) require_room(problem, form, *device, request);
-  }
   const sort_input nothing = make_sort_input({});
-  for (const sort_form form : forms(request, *device)) {
-    (void)application_methods(request, device->sorting(nothing, form)->methods());
+  for (const sort_form form : chosen_forms(request, *device, sort_form::memory)) {
+    for (const sort_problem& problem : problems(request)) require_room(problem, form, *device, request);
+    (void)chosen_methods(request, device->sorting(nothing, form)->methods());
   }
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<bitonic_device>(request.device);
-  const std::vector<sort_problem> all = problems(request);
-  const std::vector<sort_form> chosen = forms(request, *device);
-  const double parts = static_cast<double>(all.size() * chosen.size());
-  double finished = 0;
-  for (const sort_problem& problem : all) {
-    if (sink.interrupted()) return;
-    sink.progress(finished / parts, "sorted on the host");
+  const std::vector<sort_form> chosen = chosen_forms(request, *device, sort_form::memory);
+  const auto label = [&](const sort_problem& problem) {
+    return fmt::format("{} {} elements", request.device.id, problem.count);
+  };
+  for_each_case(problems(request), sink, label, [&](const sort_problem& problem, const auto& progress) {
+    progress(0, "sorted on the host");
     sort_input input;
     try {
       input = make_sort_input(problem, sink.interrupted);
     } catch (const run_interrupted&) {
       return;
     }
-    for (const sort_form form : chosen) {
-      if (sink.interrupted()) return;
-      run_application(application_of(request, problem, input, form, *device), request, sink,
-                      [&](double fraction, const std::string& doing) {
-                        sink.progress((finished + fraction) / parts,
-                                      fmt::format("{} {} elements, {}", request.device.id, problem.count, doing));
-                      });
-      finished += 1;
+    for (size_t i = 0; i < chosen.size() && !sink.interrupted(); ++i) {
+      run_application(application_of(problem, input, chosen[i], *device), request, sink,
+                      part_of(progress, i, chosen.size()));
     }
-  }
-  add_all(feng_xiao_published(name), sink);
+  });
+  if (!sink.interrupted()) add_all(published_rows(paper::feng_xiao_2010, name), sink);
 }
 
 std::vector<axis> axes() {
   std::vector<axis> all{
-      {"elements", "elements to sort", 0, static_cast<int64_t>(most_elements), false,
-       fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", count_by_default(true, false),
-                   count_by_default(false, false), count_by_default(true, true), count_by_default(false, true))},
+      {"elements", "elements to sort", 0, static_cast<int64_t>(most_elements), false, sizes_in_words(count_by_default)},
       {"type", "of the keys: uint32, int32, float32, uint64, int64, float64", 0, 0, true, "float32"},
       {"values", "1: every key carries a value of its own size", 0, 1, false, "0"},
       {"input", "random, sorted, reversed, equal, few (eight different keys), special (NaN, -0.0, infinities)", 0, 0,

@@ -4,7 +4,6 @@
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
 #include "models/decomposition.hpp"
-#include "models/fits.hpp"
 
 namespace gpusync::tool {
 
@@ -13,16 +12,14 @@ namespace {
 constexpr const char* name = "cost-decomposition";
 constexpr const char* workload_name = "barrier-parts";
 
-/// Shapes that differ in their blocks only: lines are laid through them.
-using sweep = std::vector<step_shape>;
-
-std::vector<sweep> sweeps_of(const experiment_request& request, workload& workload) {
-  std::vector<sweep> sweeps;
+/// Shapes that differ in their blocks only, along which lines are laid.
+std::vector<std::vector<step_shape>> sweeps_of(const experiment_request& request, workload& workload) {
+  std::vector<std::vector<step_shape>> sweeps;
   // The paper's steps have their work in them; without it, there is nothing for a fence to wait for.
   const std::vector<uint32_t> usual_stores = request.quick ? std::vector<uint32_t>{1} : std::vector<uint32_t>{0, 1};
   for (const int64_t threads : chosen_numbers(request, "threads", workload.default_threads(request.quick))) {
     for (const int64_t stores : chosen_numbers(request, "stores", usual_stores)) {
-      sweep& shapes = sweeps.emplace_back();
+      std::vector<step_shape>& shapes = sweeps.emplace_back();
       for (const int64_t blocks : chosen_blocks(request, workload, threads)) {
         shapes.push_back({static_cast<uint32_t>(blocks), static_cast<uint32_t>(threads), stores != 0});
       }
@@ -34,47 +31,24 @@ std::vector<sweep> sweeps_of(const experiment_request& request, workload& worklo
 /// A variant's row as this experiment calls it. Its time is not a `step_time`: a program with but a part of a barrier
 /// in it is no way to pass a step, and must not be judged as one.
 void name_row(row& entry, const step_shape& shape) {
-  entry.items.insert(entry.items.end(), {"F11", "F19"});
   entry.axes = axes_of(shape);
   entry.axes.emplace_back("time_of", std::string(time_of_variants));
   entry.metrics.front().first = "variant_time";
 }
 
-void run_sweep(const experiment_request& request, workload& workload, const std::vector<step_method>& methods,
-               const sweep& shapes, const experiment_sink& sink) {
-  std::vector<row> rows;
-  const auto label = [&](const step_shape& shape) { return request.device.id + " " + in_words(shape); };
-  for_each_case(shapes, sink, label, [&](const step_shape& shape, const auto& progress) {
-    auto results = compare_steps(workload, {name, request, sink}, methods, shape, progress);
-    for (method_result& result : results) {
-      name_row(result.entry, shape);
-      rows.push_back(result.entry);
-      sink.add(result.entry, result.claims_correctness);
-    }
-    for (row& entry : part_rows(results, request.keep_samples)) {
-      rows.push_back(entry);
-      sink.add(std::move(entry), true);
-    }
-  });
-  add_all(fits_of(rows), sink);
-}
-
-void check(const experiment_request& request) {
-  if (!has_chosen(request, "method")) return;
-  (void)chosen_methods(request, open_workload(workload_name, request.device)->methods());
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto workload = open_workload(workload_name, request.device);
   const std::vector<step_method> methods = chosen_methods(request, workload->methods());
-  const std::vector<sweep> sweeps = sweeps_of(request, *workload);
-  for (size_t i = 0; i < sweeps.size() && !sink.interrupted(); ++i) {
-    experiment_sink own = sink;
-    own.progress = [&](double fraction, const std::string& what) {
-      sink.progress((static_cast<double>(i) + fraction) / static_cast<double>(sweeps.size()), what);
-    };
-    run_sweep(request, *workload, methods, sweeps[i], own);
-  }
+  const auto label = [&](const step_shape& shape) { return request.device.id + " " + in_words(shape); };
+  for_each_sweep(sweeps_of(request, *workload), sink, label, [&](const step_shape& shape, const auto& progress) {
+    auto results = compare_steps(*workload, {name, request, sink, {"F11", "F19"}}, methods, shape, progress);
+    for (method_result& result : results) name_row(result.entry, shape);
+    const std::vector<row> parts = part_rows(results, request.keep_samples);
+    std::vector<row> rows = add_rows(results, sink);
+    add_all(parts, sink);
+    rows.insert(rows.end(), parts.begin(), parts.end());
+    return rows;
+  });
   add_all(published_decomposition(), sink);
 }
 
@@ -89,7 +63,7 @@ const register_experiment registered({
       "0,1; with --quick 1"},
      {"method", "programs with some of a barrier's parts, by name", 0, 0, true, "all"}},
     run,
-    check,
+    check_methods([](const device_description& device) { return open_workload(workload_name, device)->methods(); }),
 });
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "experiments/published.hpp"
 #include "measure/repeat_difference.hpp"
 #include "models/decomposition.hpp"
 #include "models/line_rows.hpp"
@@ -25,18 +25,13 @@ std::string in_words(const cost_formula& formula) {
   return words;
 }
 
-const method_result* find_variant(const std::vector<method_result>& results, const std::string& name) {
-  const auto found = std::ranges::find_if(results, [&](const auto& result) { return result.method.name == name; });
-  return found == results.end() ? nullptr : &*found;
-}
-
 /// Fills in what the variants say of a part; all of them are among the results.
 void draw_part(const decomposed_part& part, const std::vector<method_result>& results, bool keep_samples, row& entry) {
   program_rounds rounds;
   std::string remark;
   entry.metrics = {{"part_time", empty_metric("us")}};
   for (const cost_term& term : part.formula) {
-    const method_result& variant = *find_variant(results, term.program);
+    const method_result& variant = *find_result(results, term.program);
     const std::vector<double>& times = variant.figures.of(step_sample);
     if (!has_usable_times(variant.entry) || times.empty()) {
       mark_skipped(entry, fmt::format("It needs the time of {}, which there is not: {}", term.program,
@@ -66,7 +61,7 @@ struct printed_lines {
 
 printed_lines read_printed_lines() {
   printed_lines printed;
-  for (const row& entry : feng_xiao_published("cost-decomposition")) {
+  for (const row& entry : published_rows(paper::feng_xiao_2010, "cost-decomposition")) {
     const std::string name = method_of(entry);
     const auto& [quantity, figure] = entry.metrics.front();
     const double us_per_call = *figure.value * 1e3 / static_cast<double>(*axis_number(entry.axes, "calls"));
@@ -80,8 +75,7 @@ printed_lines read_printed_lines() {
   return printed;
 }
 
-row published_row(const printed_lines& printed, const std::string& method, const char* item,
-                  std::vector<std::pair<std::string, axis_value>> axes) {
+row published_row(const printed_lines& printed, const std::string& method, const char* item, axis_values axes) {
   row entry;
   entry.experiment = "cost-decomposition";
   entry.items = {item};
@@ -97,7 +91,7 @@ std::vector<row> part_rows(const std::vector<method_result>& results, bool keep_
   std::vector<row> rows;
   for (const decomposed_part& part : decomposed_parts()) {
     const bool chosen = std::ranges::all_of(
-        part.formula, [&](const cost_term& term) { return find_variant(results, term.program) != nullptr; });
+        part.formula, [&](const cost_term& term) { return find_result(results, term.program) != nullptr; });
     if (!chosen) continue;
     row entry = row_like(results.front().entry);
     entry.items = part.items;
@@ -126,7 +120,7 @@ std::vector<row> published_decomposition() {
   for (const int64_t blocks : {1, 2, 4, 8, 15, 30}) {
     const auto at = static_cast<double>(blocks);
     const auto axes_of = [&](const char* what) {
-      return std::vector<std::pair<std::string, axis_value>>{{"blocks", blocks}, {"time_of", std::string(what)}};
+      return axis_values{{"blocks", blocks}, {"time_of", std::string(what)}};
     };
     for (const std::string& name : printed.names) {
       row entry = published_row(printed, name, "F18", axes_of(time_of_parts));

@@ -11,7 +11,7 @@
 
 #include "experiments/choices.hpp"
 #include "experiments/feng_xiao_2010/application.hpp"
-#include "experiments/feng_xiao_2010/feng_xiao_published.hpp"
+#include "experiments/published.hpp"
 #include "measure/host_timer.hpp"
 #include "usage_error.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
@@ -49,10 +49,6 @@ struct sequences {
 constexpr const char* name = "smith-waterman";
 
 constexpr size_t longest_name = 200;
-
-std::string word_of(alignment_form form) {
-  return form == alignment_form::memory ? "memory" : "registers";
-}
 
 /// Throws usage_error if paths[first] is no file but, joined by commas with those behind it, the name of one.
 void refuse_commas(const std::vector<std::string>& paths, size_t first) {
@@ -100,14 +96,14 @@ constexpr int64_t length_by_default(bool gpu, bool quick) {
 }
 
 sequences sequences_of(const experiment_request& request) {
-  const bool query = request.axes.words.count("query") != 0, reference = request.axes.words.count("reference") != 0;
+  const bool query = has_chosen(request, "query"), reference = has_chosen(request, "reference");
   if (query != reference) {
     throw usage_error(fmt::format("Sequences are aligned in pairs: axis {} is missing beside {}.",
                                   query ? "reference" : "query", query ? "query" : "reference"));
   }
   sequences all;
   if (query) {
-    if (request.axes.numbers.count("length") != 0) {
+    if (has_chosen(request, "length")) {
       throw usage_error("Axis length is for generated sequences: leave it out, or query and reference.");
     }
     all.from_files = true;
@@ -142,15 +138,10 @@ std::vector<alignment_scoring> scorings_of(const experiment_request& request) {
 
 void require_memory_for(const std::string& which, uint64_t rows, uint64_t columns, const smith_waterman_device& device,
                         const experiment_request& request) {
-  room_needed needed;
-  needed.what = "Aligning " + which;
-  needed.less = "use shorter sequences";
-  needed.device = bytes_of_alignment(rows, columns);
-  needed.device_has = device.memory();
-  needed.buffer = largest_buffer_of_alignment(rows, columns);
-  needed.buffer_has = device.largest_buffer();
-  needed.host = host_bytes_of_alignment(rows, columns);
-  require_memory(needed, request);
+  require_memory(
+      {"Aligning " + which, "use shorter sequences", bytes_of_alignment(rows, columns), device.memory(),
+       largest_buffer_of_alignment(rows, columns), device.largest_buffer(), host_bytes_of_alignment(rows, columns)},
+      request);
 }
 
 /// Throws usage_error if a pair does not fit into the device's or the host's memory, or its scores into 32 bits.
@@ -175,28 +166,20 @@ void require_room(const pair_of_sequences& pair, const smith_waterman_device& de
 /// Those that the user named; else memory, or for files the faster one that has room for `rows` rows.
 std::vector<alignment_form> forms(const experiment_request& request, const smith_waterman_device& device,
                                   uint64_t rows) {
-  std::vector<std::string> there;
-  for (const alignment_form form : {alignment_form::memory, alignment_form::registers}) {
-    if (device.has(form)) there.push_back(word_of(form));
-  }
-  bool fast = request.axes.words.count("query") != 0 && device.has(alignment_form::registers);
+  bool fast = has_chosen(request, "query") && device.has(alignment_form::registers);
   // Four rows a thread, and a few of the methods.
   for (const int64_t threads : request.axes.numbers_or("threads", {256})) {
     for (const int64_t blocks : request.axes.numbers_or("blocks", {request.device.compute_units})) {
       fast = fast && threads % 32 == 0 && rows <= 4 * static_cast<uint64_t>(threads * blocks);
     }
   }
-  if (fast && request.axes.words.count("method") != 0) {
+  if (fast && has_chosen(request, "method")) {
     const auto there_too = device.methods_in_registers();
     for (const std::string& method : request.axes.words.at("method")) {
       fast = fast && std::ranges::find(there_too, method) != there_too.end();
     }
   }
-  std::vector<alignment_form> chosen;
-  for (const std::string& word : chosen_words(request, "form", there, {fast ? "registers" : "memory"})) {
-    chosen.push_back(word == "memory" ? alignment_form::memory : alignment_form::registers);
-  }
-  return chosen;
+  return chosen_forms(request, device, fast ? alignment_form::registers : alignment_form::memory);
 }
 
 /// Whoever brings sequences wants alignments of them, and not a sweep.
@@ -213,8 +196,7 @@ void choose_for_files(const experiment_request& request, application& what) {
 }
 
 /// The alignment itself, as a row of its own.
-void trace(const alignment_problem& problem, const std::vector<std::pair<std::string, axis_value>>& axes,
-           const experiment_sink& sink) {
+void trace(const alignment_problem& problem, const axis_values& axes, const experiment_sink& sink) {
   row entry;  // of no way to wait
   entry.experiment = name;
   entry.items = {"F7"};
@@ -241,12 +223,8 @@ void trace(const alignment_problem& problem, const std::vector<std::pair<std::st
   add("gaps", static_cast<int64_t>(found.gaps), true);
   add("gap_letters", static_cast<int64_t>(found.gap_letters), true);
   const int64_t score = score_of(found, problem.query, problem.reference, problem.scoring);
-  entry.verified = score == end.score;
   entry.verification = fmt::format("the alignment scores {}: {}", score, found.cigar);
-  if (!*entry.verified) {
-    entry.status = row_status::failed;
-    entry.reason = fmt::format("The alignment scores {} and not {}.", score, end.score);
-  }
+  mark_verified(entry, score == end.score, fmt::format("The alignment scores {} and not {}.", score, end.score));
   sink.add(std::move(entry), true);
 }
 
@@ -258,26 +236,24 @@ void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool
   const auto expected = align_rows(problem.query, problem.reference, scoring, sink.interrupted);
   if (!expected) return;  // interrupted
   problem.expected = *expected;
-  std::vector<std::pair<std::string, axis_value>> axes{{"query", pair.query->name},
-                                                       {"reference", pair.reference->name}};
+  axis_values axes{{"query", pair.query->name}, {"reference", pair.reference->name}};
   const std::pair<const char*, int32_t> scores[] = {{"match", scoring.match},
                                                     {"mismatch", scoring.mismatch},
                                                     {"gap-open", scoring.gap_open},
                                                     {"gap-extend", scoring.gap_extend}};
   for (const auto& [axis, value] : scores) {
-    if (from_files || request.axes.numbers.count(axis) != 0) axes.emplace_back(axis, int64_t{value});
+    if (from_files || has_chosen(request, axis)) axes.emplace_back(axis, int64_t{value});
   }
   for (const alignment_form form : forms(request, device, problem.query.size())) {
     application what;
     what.experiment = name;
     what.axes = axes;
-    what.axes.emplace_back("form", word_of(form));
+    what.axes.emplace_back("form", form_word(form));
     what.open = [&] { return device.aligning(problem, form); };
     what.work = static_cast<double>(problem.query.size()) * static_cast<double>(problem.reference.size()) * 1e-9;
     what.rate = "cell_updates";
     what.clock_mhz = [&device] { return device.clock_mhz(); };
-    what.finish = [](row& entry) { entry.items.insert(entry.items.end(), {"F7", "F9"}); };
-    what.threads = {threads_by_default(request.device.kind)};
+    what.items = {"F7", "F9"};
     if (from_files) choose_for_files(request, what);
     run_application(what, request, sink, progress);
     if (sink.interrupted()) return;
@@ -302,7 +278,7 @@ void check(const experiment_request& request) {
   for (const pair_of_sequences& pair : all.pairs()) {
     require_room(pair, *device, request);
     for (const alignment_form form : forms(request, *device, pair.query->bases.size())) {
-      (void)application_methods(request, device->aligning(nothing, form)->methods());
+      (void)chosen_methods(request, device->aligning(nothing, form)->methods());
     }
   }
 }
@@ -310,24 +286,16 @@ void check(const experiment_request& request) {
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<smith_waterman_device>(request.device);
   const sequences all = sequences_of(request);
-  const std::vector<pair_of_sequences> pairs = all.pairs();
   const std::vector<alignment_scoring> scorings = scorings_of(request);
-  const double parts = static_cast<double>(pairs.size() * scorings.size());
-  double finished = 0;
-  for (const pair_of_sequences& pair : pairs) {
-    for (const alignment_scoring& scoring : scorings) {
-      const auto progress = [&](double fraction, const std::string& doing) {
-        sink.progress((finished + fraction) / parts, fmt::format("{} {} with {}, {}", request.device.id,
-                                                                 pair.query->name, pair.reference->name, doing));
-      };
-      align(pair, scoring, all.from_files, *device, request, sink, progress);
-      if (sink.interrupted()) return;
-      finished += 1;
+  const auto label = [&](const pair_of_sequences& pair) {
+    return fmt::format("{} {} with {}", request.device.id, pair.query->name, pair.reference->name);
+  };
+  for_each_case(all.pairs(), sink, label, [&](const pair_of_sequences& pair, const auto& progress) {
+    for (size_t i = 0; i < scorings.size() && !sink.interrupted(); ++i) {
+      align(pair, scorings[i], all.from_files, *device, request, sink, part_of(progress, i, scorings.size()));
     }
-  }
-  if (!all.from_files) {
-    add_all(feng_xiao_published(name), sink);
-  }
+  });
+  if (!all.from_files && !sink.interrupted()) add_all(published_rows(paper::feng_xiao_2010, name), sink);
 }
 
 std::vector<axis> axes() {
@@ -339,8 +307,7 @@ std::vector<axis> axes() {
        generated},
       {"reference", "FASTA files, plain or gzip", 0, 0, true, generated},
       {"length", "letters of generated sequences, where no files are given", 0, 1 << 24, false,
-       fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", length_by_default(true, false),
-                   length_by_default(false, false), length_by_default(true, true), length_by_default(false, true))},
+       sizes_in_words(length_by_default)},
       {"match", "score of a pair of equal letters", 1, 1 << 20, false, score(usual.match)},
       {"mismatch", "score of a pair of other letters", -(1 << 20), 0, false, score(usual.mismatch)},
       {"gap-open", "a gap of k letters costs gap-open + k x gap-extend", 0, 1 << 20, false, score(usual.gap_open)},

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include <gpusync/core/error.hpp>
 #include "experiments/rows.hpp"
 #include "experiments/shapes.hpp"
 #include "measure/host_timer.hpp"
@@ -37,14 +36,6 @@ class launch_length {
 
 constexpr const char* name = "barrier-stress";
 
-std::vector<step_shape> shapes_of(const experiment_request& request) {
-  return shapes_or(request, usual_shapes(false));
-}
-
-int64_t phases_of(const experiment_request& request) {
-  return chosen_number(request, "phases", request.quick ? 20'000 : 1'000'000);
-}
-
 void go_through_modes(stress_program& program, uint64_t share, const experiment_sink& sink,
                       const std::function<void(double)>& progress) {
   const std::vector<stress_mode> modes = program.modes();
@@ -64,65 +55,37 @@ void go_through_modes(stress_program& program, uint64_t share, const experiment_
   }
 }
 
-/// Fills in the row of one barrier on one shape. False if the device is stuck.
-bool put_under_stress(barrier_stress_device& device, const step_shape& shape, uint64_t share,
+/// Fills in the row of one barrier on one shape.
+void put_under_stress(barrier_stress_device& device, const step_shape& shape, uint64_t share,
                       const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
   progress(0);
-  std::unique_ptr<stress_program> program;
-  stress_count done;
-  try {
-    program = device.prepare(entry.method, shape.blocks, shape.threads);
-    go_through_modes(*program, share, sink, progress);
-    done = program->count();
-  } catch (const stuck_launch&) {
-    mark_thrown(entry, std::current_exception());
-    (void)program.release();  // to free its memory would wait for the launch
-    return false;
-  } catch (const error&) {
-    mark_thrown(entry, std::current_exception());
-    return true;
-  }
-  if (done.phases == 0) {
-    mark_skipped(entry, "Interrupted before it ran.");
-    return true;
-  }
-  const auto count = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
-  entry.metrics = {
-      {"phases", count(done.phases)}, {"words_checked", count(done.checked)}, {"mismatches", count(done.wrong)}};
+  const auto program = kept_if_stuck(device.prepare(entry.method, shape.blocks, shape.threads));
+  go_through_modes(*program, share, sink, progress);
+  const stress_count done = program->count();
+  if (done.phases == 0) return mark_skipped(entry, "Interrupted before it ran.");
+  entry.metrics = {{"phases", count_metric(done.phases)},
+                   {"words_checked", count_metric(done.checked)},
+                   {"mismatches", count_metric(done.wrong)}};
   mark_checked(entry, done.checked, done.wrong, "three words of other blocks per thread and phase");
-  return true;
-}
-
-void check(const experiment_request& request) {
-  (void)shapes_of(request);
-  (void)phases_of(request);
-  if (has_chosen(request, "method")) {
-    (void)chosen_methods(request, open_side<barrier_stress_device>(request.device)->methods());
-  }
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  auto device = open_side<barrier_stress_device>(request.device);
+  const auto device = open_side<barrier_stress_device>(request.device);
   std::vector<std::pair<step_shape, step_method>> cases;
-  for (const step_shape& shape : shapes_of(request)) {
+  for (const step_shape& shape : shapes_or(request, usual_shapes(false))) {
     for (const step_method& method : chosen_methods(request, device->methods())) cases.emplace_back(shape, method);
   }
+  const auto phases = static_cast<uint64_t>(chosen_number(request, "phases", request.quick ? 20'000 : 1'000'000));
   const uint64_t combinations = std::max<uint64_t>(1, cases.size());
-  const uint64_t share = (static_cast<uint64_t>(phases_of(request)) + combinations - 1) / combinations;
-  bool stuck = false;
+  const uint64_t share = (phases + combinations - 1) / combinations;
   const auto label = [](const auto& one) { return fmt::format("{} {}", one.second.name, to_word(one.first)); };
   for_each_case(cases, sink, label, [&](const auto& one, const auto& progress) {
-    const auto& [shape, method] = one;
-    row entry = new_row(name, request, method);
+    const step_shape& shape = one.first;
+    row entry = new_row(name, request, one.second);
     entry.axes = {{"shape", to_word(shape)}};
-    if (stuck) {
-      mark_behind_stuck_launch(entry);
-    } else {
-      stuck = !put_under_stress(*device, shape, share, sink, progress, entry);
-    }
+    fill_in(entry, [&] { put_under_stress(*device, shape, share, sink, progress, entry); });
     sink.add(std::move(entry), true);
   });
-  if (stuck) (void)device.release();  // to give it back would wait for the launch
 }
 
 const register_experiment registered({
@@ -131,11 +94,11 @@ const register_experiment registered({
     {},
     {device_kind::cuda},
     {{"phases", "barrier phases in all, spread over methods and shapes; one value", 1, 10'000'000'000, false,
-      "1000000; with --quick 20000"},
+      "1000000; with --quick 20000", true},
      shape_axis(fmt::format("{}", fmt::join(usual_shapes(false), ","))),
      {"method", "grid barriers that order data, by name", 0, 0, true, "all"}},
     run,
-    check,
+    check_methods([](const device_description& device) { return open_side<barrier_stress_device>(device)->methods(); }),
 });
 
 }  // namespace

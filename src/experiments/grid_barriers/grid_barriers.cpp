@@ -28,11 +28,6 @@ std::vector<step_shape> shapes_of(const experiment_request& request) {
   return shapes;
 }
 
-void check(const experiment_request& request) {
-  (void)shapes_of(request);
-  if (has_chosen(request, "method")) (void)methods_of(request, *open_workload("average", request.device));
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto workload = open_workload("average", request.device);
   const std::vector<step_method> methods = methods_of(request, *workload);
@@ -42,7 +37,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   for_each_case(shapes_of(request), sink, label, [&](const step_shape& shape, const auto& progress) {
     auto results = compare_steps(*workload, {name, request, sink}, methods, shape, progress);
     add_ratios(results, "step_time", step_sample, {"cg", "graph", "lock-based-acquire-release"});
-    add_rows(results, {{"shape", to_word(shape)}, {"stores", int64_t{shape.stores ? 1 : 0}}}, sink);
+    add_rows(results, {{"shape", to_word(shape)}, {"stores", int64_t{shape.stores}}}, sink);
   });
 }
 
@@ -55,7 +50,7 @@ const register_experiment registered({
      {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
      {"method", "ways to wait, by name", 0, 0, true, "graphs, and all barriers that order data"}},
     run,
-    check,
+    check_methods([](const device_description& device) { return open_workload("average", device)->methods(); }),
 });
 
 }  // namespace

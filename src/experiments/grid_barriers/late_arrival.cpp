@@ -21,19 +21,9 @@ constexpr const char* last_sample = "last release";
 /// What the steps of all launches that count have taken, by method; nanoseconds.
 using steps_by_method = std::map<std::string, late_arrival_times>;
 
-std::vector<step_method> methods_of(const experiment_request& request, const late_arrival_device& device) {
-  return chosen_methods(
-      request, device.methods(),
-      {"cg", "lock-based-acquire-release", "placed-counters-acquire-release", "tree-2-acquire-release"});
-}
-
-std::vector<step_shape> shapes_of(const experiment_request& request) {
-  return shapes_or(request, usual_shapes(request.quick));
-}
-
 prepared_method prepare(late_arrival_device& device, const step_method& method, const step_shape& shape,
                         late_arrival_times& steps) {
-  const std::shared_ptr<late_arrival_program> program = device.prepare(method.name, shape.blocks, shape.threads);
+  const auto program = kept_if_stuck(device.prepare(method.name, shape.blocks, shape.threads));
   candidate turns;
   turns.warm_up = [program] { (void)program->run(); };
   turns.run = [program, &steps]() -> turn_samples {
@@ -71,23 +61,22 @@ void add_ratios_of_means(std::vector<method_result>& results) {
   }
 }
 
-void check(const experiment_request& request) {
-  (void)shapes_of(request);
-  if (has_chosen(request, "method")) (void)methods_of(request, *open_side<late_arrival_device>(request.device));
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<late_arrival_device>(request.device);
-  const std::vector<step_method> methods = methods_of(request, *device);
+  const std::vector<step_method> methods =
+      chosen_methods(request, device->methods(),
+                     {"cg", "lock-based-acquire-release", "placed-counters-acquire-release", "tree-2-acquire-release"});
   stop_rule rule;  // a given number of rounds, however much they scatter
   rule.max_samples = request.quick ? 5 : 25;
   rule.min_samples = rule.samples_before_budget = rule.max_samples + 1;
-  const auto clock = [&device] { return device->clock_mhz(); };
-  for_each_case(shapes_of(request), sink, to_word, [&](const step_shape& shape, const auto& progress) {
+  const comparison_setting setting{name, request, sink, {}, [&device] { return device->clock_mhz(); }};
+  const std::vector<step_shape> shapes = shapes_or(request, usual_shapes(request.quick));
+  for_each_case(shapes, sink, to_word, [&](const step_shape& shape, const auto& progress) {
     steps_by_method steps;
-    auto results = compare_methods(
-        {name, request, sink, clock}, methods,
-        [&](const step_method& method) { return prepare(*device, method, shape, steps[method.name]); }, rule, progress);
+    const auto prepared = [&](const step_method& method) {
+      return prepare(*device, method, shape, steps[method.name]);
+    };
+    auto results = compare_methods(setting, methods, prepared, rule, progress);
     for (method_result& result : results) {
       const late_arrival_times& times = steps[result.method.name];
       constexpr double us = 1e-3;
@@ -108,7 +97,7 @@ const register_experiment registered({
      {"method", "grid barriers that order data, by name", 0, 0, true,
       "cg,lock-based-acquire-release,placed-counters-acquire-release,tree-2-acquire-release"}},
     run,
-    check,
+    check_methods([](const device_description& device) { return open_side<late_arrival_device>(device)->methods(); }),
 });
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include <gpusync/core/error.hpp>
 #include "experiments/choices.hpp"
 #include "experiments/rows.hpp"
 #include "measure/statistics.hpp"
@@ -30,51 +29,36 @@ constexpr named_variant variants[] = {
 };
 
 std::vector<named_variant> chosen_variants(const experiment_request& request) {
-  std::vector<std::string> names;
-  for (const named_variant& one : variants) names.emplace_back(one.name);
-  std::vector<named_variant> found;
-  for (const std::string& word : chosen_words(request, "method", names, names)) {
-    found.push_back(*std::ranges::find(variants, word, &named_variant::name));
-  }
-  return found;
+  return chosen_of(request, "method", variants, &named_variant::name);
 }
 
-void fill_in(row& entry, const message_times& times, bool payload, bool keep_samples) {
+void add_times(row& entry, const message_times& times, bool payload, bool keep_samples) {
   std::vector<double> sorted = times.one_way_ns;
-  if (sorted.empty()) {
-    mark_skipped(entry, "Interrupted before a first pair was done.");
-    return;
-  }
+  if (sorted.empty()) return mark_skipped(entry, "Interrupted before a first pair was done.");
   std::ranges::sort(sorted);
   constexpr double us = 1e-3;
   entry.metrics = {{"one_way", median_metric(sorted, us, "us", keep_samples)},
                    {"one_way_p99", plain_metric(quantile(sorted, 0.99) * us, "us", sorted.size())},
                    {"one_way_max", plain_metric(sorted.back() * us, "us", sorted.size())}};
-  entry.verified = times.wrong == 0;
   entry.verification = fmt::format("{} messages between {} pairs, each looked at: {}", times.sent, sorted.size(),
                                    payload ? "whether it came with the word that was written before it"
                                            : "whether it came with the number that was sent");
-  if (times.wrong == 0) return;
-  entry.status = row_status::failed;
-  entry.reason = fmt::format("{} of {} messages did not come, or not as they were sent.", times.wrong, times.sent);
+  mark_verified(entry, times.wrong == 0,
+                fmt::format("{} of {} messages did not come, or not as they were sent.", times.wrong, times.sent));
 }
 
 row row_of(const experiment_request& request, message_floor_device& device, const named_variant& one,
            const std::function<bool(double)>& progress) {
   row entry = new_row(name, request, one.name, method_kind::neighbours);
   entry.ordered = one.how.ordered;
-  entry.axes = {{"payload", int64_t{one.how.payload ? 1 : 0}}};
-  try {
-    if (const std::string reason = one.how.near ? device.why_not_near() : ""; !reason.empty()) {
-      mark_skipped(entry, reason);
-      return entry;
-    }
+  entry.axes = {{"payload", int64_t{one.how.payload}}};
+  fill_in(entry, [&] {
+    const std::string reason = one.how.near ? device.why_not_near() : "";
+    if (!reason.empty()) return mark_skipped(entry, reason);
     const message_times times = device.measure(one.how, request.quick ? 37 : 1, progress);
     entry.clock_mhz = device.clock_mhz();
-    fill_in(entry, times, one.how.payload, request.keep_samples);
-  } catch (const error&) {
-    mark_thrown(entry, std::current_exception());
-  }
+    add_times(entry, times, one.how.payload, request.keep_samples);
+  });
   return entry;
 }
 

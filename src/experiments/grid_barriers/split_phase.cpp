@@ -22,10 +22,6 @@ struct setting {
   step_shape shape;
 };
 
-std::vector<step_shape> shapes_of(const experiment_request& request) {
-  return shapes_or(request, {"132x256"});
-}
-
 /// The work alone, which the others are compared with, and the methods asked for.
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
   std::vector<step_method> all = workload.methods();
@@ -49,16 +45,10 @@ void add_exposed(std::vector<method_result>& results, bool keep_samples) {
   }
 }
 
-void check(const experiment_request& request) {
-  (void)shapes_of(request);
-  if (!has_chosen(request, "method")) return;
-  (void)methods_of(request, *open_side<split_phase_device>(request.device)->with_work(0));
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<split_phase_device>(request.device);
   std::vector<setting> settings;
-  for (step_shape shape : shapes_of(request)) {
+  for (step_shape shape : shapes_or(request, {"132x256"})) {
     for (const int64_t stores : request.axes.numbers_or("stores", {1})) {
       shape.stores = stores != 0;
       for (const int64_t work : request.axes.numbers_or("work_us", {2})) settings.push_back({work, shape});
@@ -68,15 +58,14 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     return fmt::format("{}, {} us of work", to_word(one.shape), one.work_us);
   };
   for_each_case(settings, sink, label, [&](const setting& one, const auto& progress) {
-    const auto workload = device->with_work(static_cast<double>(one.work_us));
+    const auto workload = kept_if_stuck(device->with_work(static_cast<double>(one.work_us)));
     auto results = compare_steps(*workload, {name, request, sink}, methods_of(request, *workload), one.shape, progress);
     add_exposed(results, request.keep_samples);
     if (!results.empty()) {  // the work alone: nobody waits, so nothing is checked
       results.front().entry.verified.reset();
       results.front().entry.verification.reset();
     }
-    add_rows(results,
-             {{"shape", to_word(one.shape)}, {"work_us", one.work_us}, {"stores", int64_t{one.shape.stores ? 1 : 0}}},
+    add_rows(results, {{"shape", to_word(one.shape)}, {"work_us", one.work_us}, {"stores", int64_t{one.shape.stores}}},
              sink);
   });
 }
@@ -92,7 +81,9 @@ const register_experiment registered({
      {"method", "grid barriers that order data, by name; NAME+proxy: a warp of its own serves it", 0, 0, true,
       "the default barrier and the lock-based one, with and without a proxy, and cg"}},
     run,
-    check,
+    check_methods([](const device_description& device) {
+      return open_side<split_phase_device>(device)->with_work(0)->methods();
+    }),
 });
 
 }  // namespace

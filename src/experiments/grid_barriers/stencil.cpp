@@ -41,14 +41,6 @@ stencil_size size_of(uint32_t elements, int64_t dimensions) {
   return {side, side, side};
 }
 
-void check(const experiment_request& request) {
-  (void)shapes_of(request);
-  // The smallest plate has the same methods.
-  if (!has_chosen(request, "method")) return;
-  const auto device = open_side<stencil_device>(request.device);
-  (void)methods_of(request, *device->relaxing(stencil_body({3, 3, 1})));
-}
-
 /// What is relaxed.
 struct body {
   int64_t elements, dimensions;
@@ -65,22 +57,20 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       bodies.push_back({elements, dimensions, size_of(static_cast<uint32_t>(elements), dimensions)});
     }
   }
-  std::string doing;
-  const auto label = [&](const body& one) {
-    return fmt::format("{} x {} x {} points, {}", one.size.width, one.size.height, one.size.depth, doing);
+  const auto label = [](const body& one) {
+    return fmt::format("{} x {} x {} points", one.size.width, one.size.height, one.size.depth);
   };
   for_each_case(bodies, sink, label, [&](const body& one, const auto& progress) {
-    doing = "on the host";
-    progress(0);
-    const auto workload = device->relaxing(stencil_body(one.size));
+    progress(0, "on the host");
+    const auto workload = kept_if_stuck(device->relaxing(stencil_body(one.size)));
+    const std::vector<step_method> methods = methods_of(request, *workload);
     for (size_t i = 0; i < shapes.size() && !sink.interrupted(); ++i) {
-      doing = to_word(shapes[i]);
-      auto results = compare_steps(
-          *workload, {name, request, sink}, methods_of(request, *workload), shapes[i],
-          [&](double fraction) { progress((static_cast<double>(i) + fraction) / static_cast<double>(shapes.size())); });
+      const std::string shape = to_word(shapes[i]);
+      const auto part = part_of(progress, i, shapes.size());
+      auto results = compare_steps(*workload, {name, request, sink}, methods, shapes[i],
+                                   [&](double fraction) { part(fraction, shape); });
       add_ratios(results, "step_time", step_sample, {"cg", "graph"});
-      add_rows(results, {{"shape", to_word(shapes[i])}, {"dimensions", one.dimensions}, {"elements", one.elements}},
-               sink);
+      add_rows(results, {{"shape", shape}, {"dimensions", one.dimensions}, {"elements", one.elements}}, sink);
     }
   });
 }
@@ -98,7 +88,10 @@ const register_experiment registered({
       "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release, as far as the device "
       "has them; on the host launch-wait besides"}},
     run,
-    check,
+    check_methods([](const device_description& device) {
+      const stencil_body smallest({3, 3, 1});  // it has the same methods
+      return open_side<stencil_device>(device)->relaxing(smallest)->methods();
+    }),
 });
 
 }  // namespace

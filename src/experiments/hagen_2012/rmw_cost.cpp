@@ -7,9 +7,9 @@
 
 #include <gpusync/core/error.hpp>
 #include "experiments/choices.hpp"
-#include "experiments/hagen_2012/hagen_published.hpp"
-#include "experiments/hagen_2012/memory_words.hpp"
+#include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/method_comparison.hpp"
+#include "experiments/published.hpp"
 #include "usage_error.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
@@ -31,25 +31,9 @@ struct calls_case {
 constexpr const char* name = "rmw-cost";
 
 std::vector<rmw::space> spaces(const experiment_request& request, const rmw_calls_device& device) {
-  std::vector<std::string> there;
-  for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
-    if (!device.capacities(where).empty()) there.emplace_back(memory_word(where));
-  }
-  std::vector<rmw::space> chosen;
-  for (const std::string& word : chosen_words(request, "memory", there, there)) {
-    chosen.push_back(space_of(word));
-  }
-  return chosen;
-}
-
-std::vector<rmw::operation_kind> kinds(const experiment_request& request, const std::vector<std::string>& defaults) {
-  std::vector<std::string> there;
-  for (const rmw::operation_kind kind : all_kinds) there.emplace_back(to_string(kind));
-  std::vector<rmw::operation_kind> chosen;
-  for (const std::string& word : chosen_words(request, "operation", there, defaults)) {
-    chosen.push_back(all_kinds[std::find(there.begin(), there.end(), word) - there.begin()]);
-  }
-  return chosen;
+  std::vector<rmw::space> there(std::begin(memory_spaces), std::end(memory_spaces));
+  std::erase_if(there, [&](rmw::space where) { return device.capacities(where).empty(); });
+  return chosen_of(request, "memory", there, memory_word);
 }
 
 std::vector<uint32_t> usual_participants(uint32_t capacity, bool quick) {
@@ -65,49 +49,39 @@ std::vector<uint32_t> usual_participants(uint32_t capacity, bool quick) {
 void add(const experiment_request& request, const rmw_calls_device& device, rmw::space where, uint32_t capacity,
          const std::string& type, rmw::operation_kind kind, uint32_t participants, std::vector<calls_case>& all) {
   const std::vector<std::string> types = device.types(where, capacity);
-  if (std::find(types.begin(), types.end(), type) == types.end()) {
+  if (std::ranges::find(types, type) == types.end()) {
     throw usage_error(fmt::format("Axis type does not take '{}' for objects of capacity {}: it takes {}.", type,
                                   capacity, fmt::join(types, ", ")));
   }
-  calls_case one;
-  one.setup.where = where;
-  one.setup.type = type;
-  one.setup.capacity = capacity;
-  one.setup.kind = kind;
   const int64_t usual = request.quick ? 3'000 : participants <= 5 ? 30'000 : 10'000;
-  one.setup.calls = static_cast<uint32_t>(chosen_number(request, "calls", usual));
-  one.participants = participants;
-  all.push_back(one);
+  const auto calls = static_cast<uint32_t>(chosen_number(request, "calls", usual));
+  all.push_back({{where, type, capacity, kind, calls}, participants});
+}
+
+/// The capacity that the user wants, if there are such objects; the least for so many participants if it is 0.
+uint32_t capacity_for(const experiment_request& request, const rmw_calls_device& device, rmw::space where,
+                      int64_t wanted, int64_t participants) {
+  const std::vector<uint32_t> there = device.capacities(where);
+  const auto found = std::ranges::find_if(
+      there, [&](uint32_t capacity) { return wanted == 0 ? capacity >= participants : capacity == wanted; });
+  if (found != there.end()) return *found;
+  throw usage_error(
+      wanted == 0 ? fmt::format("Axis participants does not take {} for {} memory on {}: there are objects for up to "
+                                "{}.",
+                                participants, memory_word(where), request.device.id, there.back())
+                  : fmt::format("Axis capacity does not take {} for {} memory on {}: it takes {}.", wanted,
+                                memory_word(where), request.device.id, fmt::join(there, ", ")));
 }
 
 void add_chosen(const experiment_request& request, const rmw_calls_device& device, rmw::space where,
                 std::vector<calls_case>& all) {
-  const std::vector<uint32_t> there = device.capacities(where);
-  std::vector<std::string> types;
-  for (const uint32_t capacity : there) {
-    for (const std::string& type : device.types(where, capacity)) {
-      if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
-    }
-  }
-  const std::vector<int64_t> capacities = request.axes.numbers_or("capacity", {0});
-  for (const int64_t wanted : capacities) {
-    if (wanted == 0 || std::find(there.begin(), there.end(), wanted) != there.end()) continue;
-    throw usage_error(fmt::format("Axis capacity does not take {} for {} memory on {}: it takes {}.", wanted,
-                                  memory_word(where), request.device.id, fmt::join(there, ", ")));
-  }
-  for (const int64_t wanted : capacities) {
+  // The smallest objects have all types.
+  const std::vector<std::string> types = device.types(where, device.capacities(where).front());
+  for (const int64_t wanted : request.axes.numbers_or("capacity", {0})) {
     for (const std::string& type : chosen_words(request, "type", types, {"uint32"})) {
-      for (const rmw::operation_kind kind : kinds(request, {"ADD"})) {
+      for (const rmw::operation_kind kind : chosen_of(request, "operation", all_kinds, rmw::to_string, {"ADD"})) {
         for (const int64_t participants : request.axes.numbers_or("participants", {wanted == 0 ? 5 : wanted})) {
-          const auto fits =
-              std::find_if(there.begin(), there.end(), [&](uint32_t capacity) { return capacity >= participants; });
-          if (wanted == 0 && fits == there.end()) {
-            throw usage_error(
-                fmt::format("Axis participants does not take {} for {} memory on {}: there are objects "
-                            "for up to {}.",
-                            participants, memory_word(where), request.device.id, there.back()));
-          }
-          add(request, device, where, wanted == 0 ? *fits : static_cast<uint32_t>(wanted), type, kind,
+          add(request, device, where, capacity_for(request, device, where, wanted, participants), type, kind,
               static_cast<uint32_t>(participants), all);
         }
       }
@@ -119,10 +93,8 @@ void add_chosen(const experiment_request& request, const rmw_calls_device& devic
 /// operations and types.
 std::vector<calls_case> cases(const experiment_request& request, const rmw_calls_device& device) {
   std::vector<calls_case> all;
-  const auto& axes = request.axes;
-  const bool by_default = axes.numbers.count("participants") + axes.numbers.count("capacity") +
-                              axes.words.count("operation") + axes.words.count("type") ==
-                          0;
+  const bool by_default = !has_chosen(request, "participants") && !has_chosen(request, "capacity") &&
+                          !has_chosen(request, "operation") && !has_chosen(request, "type");
   for (const rmw::space where : spaces(request, device)) {
     const std::vector<uint32_t> capacities = device.capacities(where);
     if (!by_default) {
@@ -151,29 +123,25 @@ stop_rule rule_for_calls(bool quick) {
   return quick ? stop_rule{1, 2, 0.01, 0, 0.2e9, 1} : stop_rule{8, 16, 0.01, 0, 1.5e9, 8};
 }
 
-/// The row of one method, of whole runs so far, in terms of calls.
-void speak_of_calls(const calls_case& what, const std::vector<method_result>& all, bool keep_samples,
-                    method_result& result) {
-  row& entry = result.entry;
-  const std::vector<double>& runs = result.figures.of(run_sample);
-  if (what.setup.kind != rmw::operation_kind::add || what.setup.type != "uint32") entry.items = {"H7"};
-  metric time = median_metric(runs, 1e3 / what.setup.calls, "us", keep_samples);
-  time.stop = result.stop();
-  std::vector<std::pair<std::string, metric>> metrics = {{"call_time", time}};
-  if (entry.status == row_status::ok) {
-    for (const char* rival : {"hardware", "hardware-global", "cas-loop"}) {
-      const method_result* base = find_ok(all, rival);
-      if (base == nullptr) continue;
-      metrics.emplace_back(std::string("call_time_over_") + rival, ratio_of(runs, base->figures.of(run_sample)));
-    }
+/// The rows, of whole runs so far, in terms of calls.
+void speak_of_calls(const calls_case& what, bool keep_samples, std::vector<method_result>& results) {
+  for (method_result& result : results) {
+    row& entry = result.entry;
+    if (what.setup.kind != rmw::operation_kind::add || what.setup.type != "uint32") entry.items = {"H7"};
+    if (entry.status != row_status::ok) entry.metrics.resize(1);
+    entry.metrics.front() = {"call_time", result.median_of(run_sample, 1e3 / what.setup.calls, "us", keep_samples)};
+  }
+  add_ratios(results, "call_time", run_sample, {"hardware", "hardware-global", "cas-loop"});
+  for (method_result& result : results) {
+    if (result.entry.status != row_status::ok) continue;
+    auto& metrics = result.entry.metrics;
+    const metric time = metrics.front().second;
     if (time.value && *time.value > 0) {
       metrics.emplace_back("calls_per_second", plain_metric(what.participants / *time.value, "1e6/s", time.n));
     }
-    metrics.emplace_back("slowest_over_mean", *entry.find_metric("slowest_over_mean"));
-    metrics.emplace_back("longest_call", *entry.find_metric("longest_call"));
+    std::rotate(metrics.begin() + 1, metrics.begin() + 3, metrics.end());  // what the program has found comes last
     metrics.back().second.unit = "us";
   }
-  entry.metrics = std::move(metrics);
 }
 
 void check(const experiment_request& request) {
@@ -190,24 +158,22 @@ void run(const experiment_request& request, const experiment_sink& sink) {
                        memory_word(one.setup.where), one.participants);
   };
   for_each_case(cases(request, *device), sink, label, [&](const calls_case& one, const auto& progress) {
-    const auto workload = device->open(one.setup);
+    const auto workload = kept_if_stuck(device->open(one.setup));
     step_shape shape;
     shape.blocks = one.participants;
     auto results = compare_runs(*workload, {name, request, sink}, chosen_methods(request, workload->methods()), shape,
                                 rule_for_calls(request.quick), progress);
-    for (method_result& result : results) speak_of_calls(one, results, request.keep_samples, result);
-    for (method_result& result : results) result.claims_correctness = true;  // all of them do
+    speak_of_calls(one, request.keep_samples, results);
     add_rows(results,
              {{"memory", memory_word(one.setup.where)},
               {"type", one.setup.type},
               {"operation", to_string(one.setup.kind)},
-              {"capacity", static_cast<int64_t>(one.setup.capacity)},
-              {"calls", static_cast<int64_t>(one.setup.calls)},
-              {"participants", static_cast<int64_t>(one.participants)}},
+              {"capacity", int64_t{one.setup.capacity}},
+              {"calls", int64_t{one.setup.calls}},
+              {"participants", int64_t{one.participants}}},
              sink);
   });
-  if (request.device.kind != device_kind::cuda) return;
-  add_all(hagen_published(name), sink);
+  if (request.device.kind == device_kind::cuda) add_all(joined(published_rows(paper::hagen_2012, name)), sink);
 }
 
 const register_experiment registered({
@@ -223,7 +189,7 @@ const register_experiment registered({
      {"operation", "ADD, SUB, EXCH, MIN, MAX, INC, DEC, CAS", 0, 0, true, "ADD; with 5 participants also all others"},
      {"type", "of the state: uint32, float32, float64", 0, 0, true, "uint32; with 5 participants also all others"},
      {"calls", "by each participant in one run; one value", 1, (1 << 24) - 1, false,
-      "30000 for up to 5 participants, else 10000"},
+      "30000 for up to 5 participants, else 10000", true},
      {"method", "policies of the object, and what to compare with, by name", 0, 0, true, "all"}},
     run,
     check,

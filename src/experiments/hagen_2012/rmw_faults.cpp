@@ -6,7 +6,7 @@
 
 #include <gpusync/core/error.hpp>
 #include "experiments/choices.hpp"
-#include "experiments/hagen_2012/memory_words.hpp"
+#include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/rows.hpp"
 #include "models/linearizability.hpp"
 #include "usage_error.hpp"
@@ -17,6 +17,8 @@ namespace gpusync::tool {
 namespace {
 
 using history_call = recorded_call<rmw::named_operation<uint32_t>, uint32_t>;
+
+constexpr fault_kind all_faults[] = {fault_kind::none, fault_kind::crash, fault_kind::stall};
 
 const char* to_word(fault_kind kind) {
   return kind == fault_kind::crash ? "crash" : kind == fault_kind::stall ? "stall" : "none";
@@ -32,26 +34,20 @@ struct findings_of_faults {
 
 constexpr const char* name = "rmw-faults";
 
-uint32_t repeats_of(const experiment_request& request) {
-  return static_cast<uint32_t>(chosen_number(request, "repeats", request.quick ? 1 : 8));
-}
-
-void add_faults(const experiment_request& request, rmw::space where, uint32_t participants, const std::string& method,
-                std::vector<fault_case>& all) {
+void add_faults(const experiment_request& request, const fault_object& object, std::vector<fault_case>& all) {
+  const uint32_t participants = object.participants;
   fault_case one;
-  one.where = where;
-  one.participants = participants;
-  one.method = method;
-  for (const std::string& fault : chosen_words(request, "fault", {"none", "crash", "stall"})) {
-    one.kind = fault == "crash" ? fault_kind::crash : fault == "stall" ? fault_kind::stall : fault_kind::none;
+  one.object = object;
+  std::vector<int64_t> victims;
+  for (uint32_t some = 1; some < participants; ++some) victims.push_back(some);
+  if (request.quick) victims = {1, participants - 1};
+  for (const fault_kind kind : chosen_of(request, "fault", all_faults, to_word)) {
+    one.kind = kind;
     one.victims = 0;
-    if (one.kind == fault_kind::none) {
+    if (kind == fault_kind::none) {
       all.push_back(one);
       continue;
     }
-    std::vector<int64_t> victims;
-    for (uint32_t some = 1; some < participants; ++some) victims.push_back(some);
-    if (request.quick) victims = {1, participants - 1};
     for (const int64_t some : request.axes.numbers_or("victims", victims)) {
       if (some >= participants) {
         throw usage_error(fmt::format("Axis victims does not take {} of {} participants: one at least must survive.",
@@ -64,35 +60,26 @@ void add_faults(const experiment_request& request, rmw::space where, uint32_t pa
 }
 
 std::vector<fault_case> cases(const experiment_request& request, const rmw_faults_device& device) {
-  std::vector<fault_case> all;
+  const std::vector<fault_object> objects = device.objects();
   std::vector<std::string> known;
-  std::vector<uint32_t> sizes;
-  for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
-    for (const uint32_t participants : device.participants(where)) {
-      sizes.push_back(participants);
-      for (const std::string& method : device.methods(where, participants)) {
-        if (std::find(known.begin(), known.end(), method) == known.end()) known.push_back(method);
-      }
-    }
+  for (const fault_object& object : objects) {
+    if (std::ranges::find(known, object.method) == known.end()) known.push_back(object.method);
   }
   for (const int64_t wanted : request.axes.numbers_or("participants", {})) {
-    if (std::find(sizes.begin(), sizes.end(), wanted) == sizes.end()) {
-      throw usage_error(
-          fmt::format("Axis participants does not take {} on {}: there are objects for 5 (global, "
-                      "shared) and 16 (shared).",
-                      wanted, request.device.id));
-    }
+    if (std::ranges::find(objects, wanted, &fault_object::participants) != objects.end()) continue;
+    throw usage_error(
+        fmt::format("Axis participants does not take {} on {}: there are objects for 5 (global, shared) and 16 "
+                    "(shared).",
+                    wanted, request.device.id));
   }
   const std::vector<std::string> methods = chosen_words(request, "method", known);
-  for (const std::string& memory : chosen_words(request, "memory", {"global", "shared"})) {
-    const rmw::space where = space_of(memory);
-    for (const uint32_t participants : device.participants(where)) {
-      const std::vector<int64_t> chosen = request.axes.numbers_or("participants", {participants});
-      if (std::find(chosen.begin(), chosen.end(), participants) == chosen.end()) continue;
-      for (const std::string& method : device.methods(where, participants)) {
-        if (std::find(methods.begin(), methods.end(), method) == methods.end()) continue;
-        add_faults(request, where, participants, method, all);
-      }
+  std::vector<fault_case> all;
+  for (const rmw::space where : chosen_of(request, "memory", memory_spaces, memory_word)) {
+    for (const fault_object& object : objects) {
+      const std::vector<int64_t> sizes = request.axes.numbers_or("participants", {object.participants});
+      const bool chosen = std::ranges::find(sizes, object.participants) != sizes.end() &&
+                          std::ranges::find(methods, object.method) != methods.end();
+      if (chosen && object.where == where) add_faults(request, object, all);
     }
   }
   return all;
@@ -160,7 +147,7 @@ void strike_everywhere(rmw_faults_device& device, fault_case what, uint32_t repe
       uint64_t struck = 0;
       for (uint32_t i = 0; i < repeats; ++i) {
         what.seed = step * 1000 + i + 1;
-        if (what.participants > 5) what.seed |= 1;  // so many calls of any kind have too many orders to try
+        if (what.object.participants > 5) what.seed |= 1;  // so many calls of any kind have too many orders to try
         const fault_result result = device.run(what);
         struck += result.struck;
         count(what, result, found, checker);
@@ -172,81 +159,68 @@ void strike_everywhere(rmw_faults_device& device, fault_case what, uint32_t repe
   }
 }
 
-row row_of(const experiment_request& request, rmw_faults_device& device, const fault_case& what, bool& lost,
-           const experiment_sink& sink, const std::function<void(double)>& progress) {
-  progress(0);
-  row entry = new_row(name, request, what.method, method_kind::object);
-  entry.items = {"H8"};
-  if (what.kind == fault_kind::none) entry.items = {"H1"};
-  entry.axes = {{"memory", memory_word(what.where)},
-                {"participants", static_cast<int64_t>(what.participants)},
+row row_of(const experiment_request& request, const fault_case& what) {
+  row entry = new_row(name, request, what.object.method, method_kind::object);
+  entry.items = {what.kind == fault_kind::none ? "H1" : "H8"};
+  entry.axes = {{"memory", memory_word(what.object.where)},
+                {"participants", int64_t{what.object.participants}},
                 {"fault", to_word(what.kind)},
-                {"victims", static_cast<int64_t>(what.victims)}};
-  if (lost) {
-    mark_behind_stuck_launch(entry);
-    return entry;
-  }
+                {"victims", int64_t{what.victims}}};
+  return entry;
+}
+
+void inject(const experiment_request& request, rmw_faults_device& device, const fault_case& what,
+            const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
+  progress(0);
   findings_of_faults found;
-  const fault_bounds bounds = device.bounds(what.where, what.method, what.participants);
+  const fault_object& object = what.object;
+  const auto repeats = static_cast<uint32_t>(chosen_number(request, "repeats", request.quick ? 1 : 8));
   try {
-    strike_everywhere(device, what, repeats_of(request), sink, progress, found);
+    strike_everywhere(device, what, repeats, sink, progress, found);
   } catch (const stuck_launch&) {
-    mark_thrown(entry, std::current_exception());
-    lost = true;
-    return entry;
+    throw;
   } catch (const error&) {
+    if (found.runs != 0) throw;
     // Before the first run it is a refusal: a policy that was not tested on this device, say.
-    (found.runs == 0 ? mark_not_prepared : mark_thrown)(entry, std::current_exception());
-    return entry;
+    return mark_not_prepared(entry, std::current_exception());
   }
-  if (found.runs == 0) {
-    mark_skipped(entry, "Interrupted before a first run.");
-    return entry;
-  }
-  const auto plain = [](uint64_t value) { return plain_metric(static_cast<double>(value), "1", 1); };
-  entry.metrics = {{"most_passes", plain(found.most_passes)},
-                   {"passes_bound", plain(bounds.passes)},
-                   {"most_accesses", plain(found.most_accesses)},
-                   {"accesses_bound", plain(bounds.accesses)},
-                   {"runs", plain(found.runs)},
-                   {"struck", plain(found.struck)},
-                   {"steps", plain(found.steps)},
-                   {"calls", plain(found.calls)}};
+  if (found.runs == 0) return mark_skipped(entry, "Interrupted before a first run.");
+  entry.metrics = {{"most_passes", count_metric(found.most_passes)},
+                   {"passes_bound", count_metric(object.passes_bound)},
+                   {"most_accesses", count_metric(found.most_accesses)},
+                   {"accesses_bound", count_metric(object.accesses_bound)},
+                   {"runs", count_metric(found.runs)},
+                   {"struck", count_metric(found.struck)},
+                   {"steps", count_metric(found.steps)},
+                   {"calls", count_metric(found.calls)}};
   entry.verification = fmt::format(
       "{} runs with {} victims struck, at up to {} steps of a call: every other participant made all its calls, "
-      "within "
-      "the bound, and each history is linearizable",
+      "within the bound, and each history is linearizable",
       found.runs, found.struck, found.steps);
-  const bool within = found.most_passes <= bounds.passes && found.most_accesses <= bounds.accesses;
-  entry.verified = found.unfinished == 0 && found.not_linearizable == 0 && within;
-  if (!*entry.verified) {
-    entry.status = row_status::failed;
-    entry.reason = fmt::format(
-        "{} calls did not end, {} of {} histories are not linearizable; {} passes where {} are the bound, {} "
-        "accesses "
-        "where {} are.",
-        found.unfinished, found.not_linearizable, found.runs, found.most_passes, bounds.passes, found.most_accesses,
-        bounds.accesses);
-  }
-  return entry;
+  const bool within = found.most_passes <= object.passes_bound && found.most_accesses <= object.accesses_bound;
+  mark_verified(
+      entry, found.unfinished == 0 && found.not_linearizable == 0 && within,
+      fmt::format("{} calls did not end, {} of {} histories are not linearizable; {} passes where {} are the bound, "
+                  "{} accesses where {} are.",
+                  found.unfinished, found.not_linearizable, found.runs, found.most_passes, object.passes_bound,
+                  found.most_accesses, object.accesses_bound));
 }
 
 void check(const experiment_request& request) {
   (void)cases(request, *open_side<rmw_faults_device>(request.device));
-  (void)repeats_of(request);
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  auto device = open_side<rmw_faults_device>(request.device);
-  bool lost = false;
+  const auto device = open_side<rmw_faults_device>(request.device);
   const auto label = [](const fault_case& one) {
-    return fmt::format("{}, {} of {} {}, {} memory", one.method, one.victims, one.participants,
-                       one.kind == fault_kind::crash ? "crash" : "stall", memory_word(one.where));
+    return fmt::format("{}, {} of {} {}, {} memory", one.object.method, one.victims, one.object.participants,
+                       one.kind == fault_kind::crash ? "crash" : "stall", memory_word(one.object.where));
   };
   for_each_case(cases(request, *device), sink, label, [&](const fault_case& one, const auto& progress) {
-    sink.add(row_of(request, *device, one, lost, sink, progress), true);
+    row entry = row_of(request, one);
+    fill_in(entry, [&] { inject(request, *device, one, sink, progress, entry); });
+    sink.add(std::move(entry), true);
   });
-  if (lost) (void)device.release();  // to give it back would wait for the launch
 }
 
 const register_experiment registered({
@@ -260,7 +234,7 @@ const register_experiment registered({
      {"fault", "crash: victims end in the middle of a call; stall: they wait there for all others; none", 0, 0, true,
       "all"},
      {"victims", "how many, 1 to all but one", 1, 65535, false, "all"},
-     {"repeats", "runs for each step, with other operations; one value", 1, 1000, false, "8"},
+     {"repeats", "runs for each step, with other operations; one value", 1, 1000, false, "8", true},
      {"method", "policies of the object, by name", 0, 0, true, "all"}},
     run,
     check,

@@ -7,9 +7,8 @@
 
 #include <gpusync/core/error.hpp>
 #include "experiments/choices.hpp"
-#include "experiments/hagen_2012/memory_words.hpp"
+#include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/rows.hpp"
-#include "measure/host_timer.hpp"
 #include "models/rare_events.hpp"
 #include "usage_error.hpp"
 #include "workloads/store_atomicity/store_atomicity.hpp"
@@ -21,44 +20,39 @@ namespace {
 constexpr const char* name = "store-atomicity";
 
 struct test_case {
+  litmus_method method;
   litmus_setup setup;
-  bool control = false;
-  bool sized = true;
 };
 
 /// Whether rmw::coalesced_store is offered for such stores (rmw/litmus.hpp). What it is not offered for claims
 /// nothing.
 bool is_offered(const test_case& one) {
-  const uint32_t words = one.sized ? one.setup.bytes / one.setup.word_bytes : 16;
+  const uint32_t words = one.method.sized() ? one.setup.bytes / one.setup.word_bytes : 16;
   if (one.setup.where == rmw::space::shared) return words <= 16;
-  const bool one_sector = one.sized && one.setup.bytes <= 32;
+  const bool one_sector = one.method.sized() && one.setup.bytes <= 32;
   return !one.setup.same_sm || one_sector;
-}
-
-uint64_t trials_of(const experiment_request& request) {
-  return static_cast<uint64_t>(chosen_number(request, "trials", request.quick ? 1'000'000 : 1'000'000'000));
 }
 
 void add_sizes(const experiment_request& request, test_case one, std::vector<test_case>& all) {
   const std::vector<int64_t> stress =
       request.axes.numbers_or("stress", request.quick ? std::vector<int64_t>{0} : std::vector<int64_t>{0, 1});
-  const bool chosen = request.axes.numbers.count("bytes") + request.axes.numbers.count("word_bytes") != 0;
+  const bool chosen = has_chosen(request, "bytes") || has_chosen(request, "word_bytes");
+  const bool sized = one.method.sized(), control = one.method.control;
   std::vector<int64_t> all_bytes = request.axes.numbers_or("bytes", {8, 16, 32, 64, 128});
-  if (!one.sized) all_bytes = {128};
+  if (!sized) all_bytes = {128};
   for (const int64_t bytes : all_bytes) {
     if ((bytes & (bytes - 1)) != 0) {
       throw usage_error(fmt::format("Axis bytes takes 8, 16, 32, 64 and 128, not {}.", bytes));
     }
     std::vector<int64_t> words = request.axes.numbers_or("word_bytes", {4, 8});
-    if (!one.sized) words = {8};
+    if (!sized) words = {8};
     for (const int64_t word : words) {
       if (word != 4 && word != 8) throw usage_error(fmt::format("Axis word_bytes takes 4 and 8, not {}.", word));
-      if (one.sized && bytes < 2 * word) continue;
-      if (one.setup.method == "object-cells" && bytes < 15 * word) continue;
+      if (bytes < one.method.least_words * word) continue;
       // By default controls, and what is slow or of little news, only in the largest form.
-      if (one.control && one.sized && !chosen && (bytes < 64 || word == 8)) continue;
+      if (control && sized && !chosen && (bytes < 64 || word == 8)) continue;
       for (const int64_t load : stress) {
-        if (one.control && load == 1 && !chosen) continue;
+        if (control && load == 1 && !chosen) continue;
         one.setup.bytes = static_cast<uint32_t>(bytes);
         one.setup.word_bytes = static_cast<uint32_t>(word);
         one.setup.stress = load == 1;
@@ -71,21 +65,18 @@ void add_sizes(const experiment_request& request, test_case one, std::vector<tes
 std::vector<test_case> cases(const experiment_request& request, const store_atomicity_device& device) {
   std::vector<std::string> names;
   std::vector<test_case> all;
-  for (const rmw::space where : {rmw::space::global, rmw::space::shared}) {
+  for (const rmw::space where : memory_spaces) {
     for (const litmus_method& method : device.methods(where)) {
       if (std::find(names.begin(), names.end(), method.name) == names.end()) names.push_back(method.name);
     }
   }
   const std::vector<std::string> wanted = chosen_words(request, "method", names);
-  for (const std::string& memory : chosen_words(request, "memory", {"global", "shared"})) {
-    const rmw::space where = space_of(memory);
+  for (const rmw::space where : chosen_of(request, "memory", memory_spaces, memory_word)) {
     for (const std::string& writers : chosen_words(request, "writers", {"apart", "together"})) {
       if (where == rmw::space::shared && writers == "apart") continue;
       for (const litmus_method& method : device.methods(where)) {
         if (std::find(wanted.begin(), wanted.end(), method.name) == wanted.end()) continue;
-        test_case one;
-        one.control = method.control;
-        one.sized = method.sized;
+        test_case one{method, {}};
         one.setup.method = method.name;
         one.setup.where = where;
         one.setup.same_sm = writers == "together";
@@ -96,95 +87,72 @@ std::vector<test_case> cases(const experiment_request& request, const store_atom
   return all;
 }
 
-/// `lost`: the device is stuck in a launch.
-row run_case(const experiment_request& request, store_atomicity_device& device, const test_case& what, bool& lost,
-             const experiment_sink& sink, const std::function<void(double)>& progress) {
-  progress(0);
+row row_of(const experiment_request& request, const test_case& what) {
   row entry = new_row(name, request, what.setup.method, method_kind::object);
-  entry.items = {what.setup.method.rfind("consensus", 0) == 0 ? "H2"
-                 : what.setup.where == rmw::space::global     ? "H3"
-                                                              : "H5"};
-  if (what.setup.method == "object-cells") entry.items.emplace_back("H9");
+  entry.items = what.method.items;
   entry.axes = {{"memory", memory_word(what.setup.where)}, {"writers", what.setup.same_sm ? "together" : "apart"}};
-  if (what.sized) {
-    entry.axes.emplace_back("bytes", static_cast<int64_t>(what.setup.bytes));
-    entry.axes.emplace_back("word_bytes", static_cast<int64_t>(what.setup.word_bytes));
+  if (what.method.sized()) {
+    entry.axes.emplace_back("bytes", int64_t{what.setup.bytes});
+    entry.axes.emplace_back("word_bytes", int64_t{what.setup.word_bytes});
   }
-  entry.axes.emplace_back("stress", static_cast<int64_t>(what.setup.stress ? 1 : 0));
-  if (lost) {
-    mark_behind_stuck_launch(entry);
-    return entry;
-  }
+  entry.axes.emplace_back("stress", int64_t{what.setup.stress});
+  return entry;
+}
+
+void test(const experiment_request& request, store_atomicity_device& device, const test_case& what,
+          const experiment_sink& sink, const std::function<void(double)>& progress, row& entry) {
+  progress(0);
+  const auto program = kept_if_stuck(device.prepare(what.setup));
   litmus_count count;
-  std::unique_ptr<litmus_program> program;
-  try {
-    program = device.prepare(what.setup);
-    // A control has told what it is for as soon as it was torn a few hundred times.
-    const uint64_t wanted = what.control ? std::min<uint64_t>(trials_of(request), 50'000'000) : trials_of(request);
-    for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
-      const litmus_count more = program->run(seed * 0x9e3779b9u);
-      if (more.trials == 0) throw error("A launch of the litmus test has made no trial.");
-      count.trials += more.trials;
-      count.violations += more.violations;
-      count.lasting += more.lasting;
-      progress(std::min(1.0, static_cast<double>(count.trials) / static_cast<double>(wanted)));
-    }
-  } catch (const stuck_launch&) {
-    mark_thrown(entry, std::current_exception());
-    (void)program.release();  // to free its memory would wait for the launch
-    lost = true;
-    return entry;
-  } catch (const error&) {
-    mark_thrown(entry, std::current_exception());
-    return entry;
+  auto wanted = static_cast<uint64_t>(chosen_number(request, "trials", request.quick ? 1'000'000 : 1'000'000'000));
+  // A control has told what it is for as soon as it was torn a few hundred times.
+  if (what.method.control) wanted = std::min<uint64_t>(wanted, 50'000'000);
+  for (uint32_t seed = 1; count.trials < wanted && !sink.interrupted(); ++seed) {
+    const litmus_count more = program->run(seed * 0x9e3779b9u);
+    if (more.trials == 0) throw error("A launch of the litmus test has made no trial.");
+    count.trials += more.trials;
+    count.violations += more.violations;
+    count.lasting += more.lasting;
+    progress(std::min(1.0, static_cast<double>(count.trials) / static_cast<double>(wanted)));
   }
-  if (count.trials == 0) {
-    mark_skipped(entry, "Interrupted before a first trial.");
-    return entry;
-  }
+  if (count.trials == 0) return mark_skipped(entry, "Interrupted before a first trial.");
   const auto trials = static_cast<double>(count.trials);
   entry.metrics = {
       {"violations_per_1e9", plain_metric(1e9 * static_cast<double>(count.violations) / trials, "1", count.trials)},
       {"upper_bound_per_1e9", plain_metric(1e9 * poisson_upper_bound(count.violations) / trials, "1", count.trials)},
-      {"violations", plain_metric(static_cast<double>(count.violations), "1", 1)},
-      {"lasting", plain_metric(static_cast<double>(count.lasting), "1", 1)},
-      {"trials", plain_metric(trials, "1", 1)}};
-  const std::string found =
+      {"violations", count_metric(count.violations)},
+      {"lasting", count_metric(count.lasting)},
+      {"trials", count_metric(count.trials)}};
+  entry.verification =
       fmt::format("{} trials, {} violations; upper bound with 95 % confidence", count.trials, count.violations);
-  entry.verification = found;
-  if (what.control) {
+  if (what.method.control) {
     // It claims nothing, and nothing is wrong with it: that it is torn shows that the test can see it.
     *entry.verification += count.violations == 0
                                ? "; a control, which was not caught: the test had no chance to see one"
                                : "; a control, which is to be caught";
-    return entry;
+    return;
   }
-  entry.verified = count.violations == 0;
-  if (count.violations != 0) {
-    entry.status = row_status::failed;
-    entry.reason = fmt::format(
-        "{} of {} stores were not seen as one, {} of them for good: {}.", count.violations, count.trials, count.lasting,
-        is_offered(what) ? "do not use rmw::coalesced_store here" : "rmw::coalesced_store is not offered for such");
-  }
-  return entry;
+  const char* therefore =
+      is_offered(what) ? "do not use rmw::coalesced_store here" : "rmw::coalesced_store is not offered for such";
+  mark_verified(entry, count.violations == 0,
+                fmt::format("{} of {} stores were not seen as one, {} of them for good: {}.", count.violations,
+                            count.trials, count.lasting, therefore));
 }
 
 void check(const experiment_request& request) {
-  const auto device = open_side<store_atomicity_device>(request.device);
-  (void)cases(request, *device);
-  (void)trials_of(request);
+  (void)cases(request, *open_side<store_atomicity_device>(request.device));
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  auto device = open_side<store_atomicity_device>(request.device);
-  bool lost = false;
+  const auto device = open_side<store_atomicity_device>(request.device);
   const auto label = [](const test_case& one) {
     return fmt::format("{}, {} memory", one.setup.method, memory_word(one.setup.where));
   };
   for_each_case(cases(request, *device), sink, label, [&](const test_case& one, const auto& progress) {
-    sink.add(run_case(request, *device, one, lost, sink, progress), !one.control && is_offered(one));
+    row entry = row_of(request, one);
+    fill_in(entry, [&] { test(request, *device, one, sink, progress, entry); });
+    sink.add(std::move(entry), !one.method.control && is_offered(one));
   });
-  if (lost) (void)device.release();
 }
 
 const register_experiment registered({
@@ -200,7 +168,7 @@ const register_experiment registered({
      {"word_bytes", "that each lane stores: 4, 8", 4, 8, false, "both; controls 4"},
      {"stress", "1: as many blocks again load the caches and shared memories", 0, 1, false, "both; controls 0"},
      {"trials", "segments to write, at least, in each case; one value", 1, 1'000'000'000'000, false,
-      "1000000000; controls at most 50000000"},
+      "1000000000; controls at most 50000000", true},
      {"method",
       "random-masks, object-cells, consensus-N; controls: split-store, across-lines, "
       "consensus-N-unfenced",

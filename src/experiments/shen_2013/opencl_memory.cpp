@@ -2,11 +2,7 @@
 // Figure 4-7 and appendix J of Shen 2013 (item S8). Counted, not sampled: the sum of our own allocations.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "experiments/shen_2013/thesis_comparison.hpp"
-#include "models/fits.hpp"
 
 namespace gpusync::tool {
 
@@ -15,51 +11,32 @@ namespace {
 constexpr const char* name = "opencl-memory";
 
 /// As many as show that the barrier holds in the memory that was counted.
-constexpr uint32_t iterations = 10;
+constexpr int64_t iterations = 10;
 
 void fill_in(const thesis_memory& memory, row& entry) {
-  entry.items.insert(entry.items.end(), {"S8", "S9"});
   entry.metrics = {{"device_memory", empty_metric("KB")}};
   if (memory.needed > 0) {
-    const auto bytes = [](uint64_t count) { return plain_metric(static_cast<double>(count), "bytes", 1); };
     entry.metrics = {{"device_memory", plain_metric(static_cast<double>(memory.needed) / 1024, "KB", 1)},
-                     {"barrier_memory", bytes(memory.barrier)},
-                     {"algorithm_memory", bytes(memory.algorithm)},
-                     {"allocated", bytes(memory.allocated)}};
+                     {"barrier_memory", count_metric(memory.barrier, "bytes")},
+                     {"algorithm_memory", count_metric(memory.algorithm, "bytes")},
+                     {"allocated", count_metric(memory.allocated, "bytes")}};
   }
   if (entry.verified != true) return;
-  if (memory.needed != memory.allocated) {
-    entry.verified = false;
-    entry.status = row_status::failed;
-    entry.reason = fmt::format("Our count of device memory is {} bytes, but OpenCL has allocated {}.", memory.needed,
-                               memory.allocated);
-    return;
-  }
+  mark_verified(entry, memory.needed == memory.allocated,
+                fmt::format("Our count of device memory is {} bytes, but OpenCL has allocated {}.", memory.needed,
+                            memory.allocated));
+  if (entry.status != row_status::ok) return;
   entry.verification = fmt::format("{} bytes are what OpenCL has allocated; {} iterations in them: {}", memory.needed,
                                    iterations, *entry.verification);
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  const auto device = open_side<thesis_device>(request.device);
   stop_rule once = thesis_rounds(request.quick);
   once.min_samples = once.max_samples = 1;
-  for_each_size(request, *device, [&](const auto& methods, uint32_t items, const std::vector<int64_t>& counts) {
-    std::vector<row> rows;
-    const auto shape_of = [items](int64_t groups) {
-      return thesis_shape{static_cast<uint32_t>(groups), items, iterations};
-    };
-    const auto label = [&](int64_t groups) { return in_words(request, shape_of(groups)); };
-    for_each_case(counts, sink, label, [&](int64_t groups, const auto& progress) {
-      memory_by_method memory;
-      auto results =
-          compare_thesis_runs(*device, {name, request, sink}, methods, shape_of(groups), once, progress, &memory);
-      for (method_result& result : results) fill_in(memory[result.method.name], result.entry);
-      std::ranges::move(add_rows(results, {{"groups", groups}, {"items", int64_t{items}}}, sink),
-                        std::back_inserter(rows));
-    });
-    add_all(fits_of(rows), sink);
-  });
-  add_published(name, sink);
+  const auto finish = [](std::vector<method_result>& results, memory_by_method& memory) {
+    for (method_result& result : results) fill_in(memory[result.method.name], result.entry);
+  };
+  answer_thesis({name, {"S8", "S9"}, {iterations}, false, once, finish, true}, request, sink);
 }
 
 const register_experiment registered({
@@ -69,7 +46,7 @@ const register_experiment registered({
     {device_kind::opencl},
     thesis_axes(),
     run,
-    check_thesis_methods,
+    check_methods([](const device_description& device) { return open_side<thesis_device>(device)->methods(); }),
 });
 
 }  // namespace

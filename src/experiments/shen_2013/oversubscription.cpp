@@ -45,10 +45,6 @@ std::vector<shape_on> shapes_of(const experiment_request& request, workload& wor
   return shapes;
 }
 
-void check(const experiment_request& request) {
-  if (has_chosen(request, "method")) (void)chosen_methods(request, open_workload(name, request.device)->methods());
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto workload = open_workload(name, request.device);
   const std::vector<step_method> methods = chosen_methods(request, workload->methods());
@@ -76,7 +72,7 @@ const register_experiment registered({
      {"threads", "threads (work-items) in a block", 1, 1024, false, "256 on GPUs, 64 on CPUs' OpenCL, 1 on the host"},
      {"method", "ways to run the phases, by name", 0, 0, true, "all"}},
     run,
-    check,
+    check_methods([](const device_description& device) { return open_workload(name, device)->methods(); }),
 });
 
 }  // namespace

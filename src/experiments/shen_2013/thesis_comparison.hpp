@@ -12,12 +12,6 @@
 
 namespace gpusync::tool {
 
-struct thesis_shape {
-  uint32_t groups = 1;
-  uint32_t items = 1;  ///< per group
-  uint32_t iterations = 1;
-};
-
 /// Samples of a comparison, in nanoseconds.
 inline constexpr const char* host_sample = "host";
 inline constexpr const char* device_sample = "device";
@@ -25,38 +19,29 @@ inline constexpr const char* device_sample = "device";
 /// As often as the thesis measured, or fewer times for a quick look.
 stop_rule thesis_rounds(bool quick);
 
-/// What programs need, by method, where that is asked for: with storages for just one shape (thesis_device::prepare).
+/// What programs need, by method.
 using memory_by_method = std::map<std::string, thesis_memory>;
 
-/// Compares methods on one shape; axes and metrics are the caller's. With `memory`, fills in what each program needs.
-std::vector<method_result> compare_thesis_runs(thesis_device& device, const comparison_setting& setting,
-                                               const std::vector<step_method>& methods, const thesis_shape& shape,
-                                               const stop_rule& rule, const std::function<void(double)>& progress,
-                                               memory_by_method* memory = nullptr);
+/// What one of the experiments asks.
+struct thesis_question {
+  const char* experiment;
+  std::vector<std::string> items;  ///< that measured rows reproduce besides their methods'
+  std::vector<int64_t> iterations;
+  /// Whether rows are swept over the iterations, with as many work-groups as the user chose or as run at once. Else
+  /// over the work-groups that the user chose, or 1, 10, 20, … 70 as in the thesis, then hundreds, up to as many as run
+  /// at once under all methods, that number among them.
+  bool over_iterations;
+  stop_rule rule;
+  /// Makes the metrics of one shape's rows.
+  std::function<void(std::vector<method_result>& results, memory_by_method& memory)> finish;
+  bool tight = false;  ///< with storages for just one shape (thesis_device::prepare)
+};
 
-/// Calls `sweep(methods, items, groups)` for each size of work-groups, with the methods that are to be compared and the
-/// numbers of groups that the user chose; else 1, 10, 20, … 70 as in the thesis, then hundreds, up to as many as run at
-/// once under all these methods, that number among them.
-void for_each_size(
-    const experiment_request& request, thesis_device& device,
-    const std::function<void(const std::vector<step_method>&, uint32_t, const std::vector<int64_t>&)>& sweep);
-
-/// Throws usage_error naming the culprit and what there is, if axis `method` names what the device does not have.
-void check_thesis_methods(const experiment_request& request);
-
-/// "opencl:0 70 work-groups x 64".
-std::string in_words(const experiment_request& request, const thesis_shape& shape);
+/// Measures what the user chose, with the lines through each sweep; adds what the thesis has printed for the
+/// experiment, and the lines through that.
+void answer_thesis(const thesis_question& what, const experiment_request& request, const experiment_sink& sink);
 
 /// The axes that they share.
 std::vector<axis> thesis_axes();
-
-/// The samples of that name as a metric of microseconds or milliseconds: their median, with quartiles.
-metric thesis_time(const method_result& result, const char* sample, const std::string& unit, bool keep_samples);
-
-/// The published rows of an experiment.
-std::vector<row> thesis_published(const std::string& experiment);
-
-/// Hands over what the thesis has printed for an experiment, and the lines through that.
-void add_published(const char* experiment, const experiment_sink& sink);
 
 }  // namespace gpusync::tool

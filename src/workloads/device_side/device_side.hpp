@@ -11,6 +11,7 @@
 #include <gpusync/core/error.hpp>
 
 #include "devices/device.hpp"
+#include "measure/stuck_launch.hpp"
 
 namespace gpusync::tool {
 
@@ -30,14 +31,15 @@ struct register_side {
   register_side(device_kind kind, part_opener<Part> open) { part_openers<Part>()[kind] = std::move(open); }
 };
 
-/// The implementation for a device. Throws gpusync::error if its kind has none.
+/// The implementation for a device; kept_if_stuck(). Throws gpusync::error if its kind has none, or it is stuck.
 template <class Part>
-std::unique_ptr<Part> open_side(const device_description& device) {
+std::shared_ptr<Part> open_side(const device_description& device) {
   const auto found = part_openers<Part>().find(device.kind);
   if (found == part_openers<Part>().end()) {
     throw error("This experiment does not run on " + std::string(to_string(device.kind)) + " devices.");
   }
-  return found->second(device);
+  require_not_stuck(device.id);
+  return kept_if_stuck(found->second(device));
 }
 
 }  // namespace gpusync::tool

@@ -1,15 +1,33 @@
 #include "workloads/rmw_calls/counted_calls.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace gpusync::tool {
+
+void require_countable(uint32_t participants, const call_setup& setup) {
+  if (participants == 0 || participants > setup.capacity) {
+    throw invalid_argument(fmt::format("An object of capacity {} has 1 to {} participants, not {}.", setup.capacity,
+                                       setup.capacity, participants));
+  }
+  if (uint64_t{participants} * setup.calls >= 1u << 24) {
+    throw invalid_argument(fmt::format(
+        "{} participants with {} calls each make more calls than the 16,777,215 that the check of their answers can "
+        "tell apart: use at most {} calls.",
+        participants, setup.calls, ((1u << 24) - 1) / participants));
+  }
+}
 
 verification counted_calls::verify() {
   verification found;
   found.performed = runs_ > 0;
   found.checked = runs_ * all_calls();
   found.wrong = wrong_;
-  found.how = "answers, of " + std::to_string(runs_) + " runs: " + call_check_in_words;
+  found.how = fmt::format(
+      "answers, of {} runs: what was answered is what must be, each number once and none missing, each participant's "
+      "in order, and so is the last state",
+      runs_);
   return found;
 }
 

@@ -9,6 +9,10 @@
 
 namespace gpusync::tool {
 
+/// Throws invalid_argument if objects of that capacity do not serve so many participants, or if these make more calls
+/// than the check of the answers can tell apart.
+void require_countable(uint32_t participants, const call_setup& setup);
+
 /// What a participant leaves behind: times on one clock, the same for all, in nanoseconds.
 struct call_record {
   uint64_t begin, end;

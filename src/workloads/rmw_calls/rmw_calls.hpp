@@ -39,13 +39,4 @@ class rmw_calls_device {
   virtual std::unique_ptr<workload> open(const call_setup& setup) = 0;
 };
 
-/// Throws invalid_argument if objects of that capacity do not serve so many participants, or if these make more calls
-/// than the check of the answers can tell apart.
-void require_countable(uint32_t participants, uint32_t capacity, uint32_t calls);
-
-/// What is checked of every run, see call_script.hpp.
-inline constexpr const char* call_check_in_words =
-    "what was answered is what must be, each number once and none missing, each participant's in order, and so is the "
-    "last state";
-
 }  // namespace gpusync::tool

@@ -10,6 +10,7 @@
 #include "boundary/steps_cuda.hpp"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/rivals/atomic_word.cuh"
+#include "workloads/rmw_calls/policy_method.hpp"
 #include "workloads/rmw_calls/rmw_calls_program.hpp"
 
 namespace gpusync::tool {
@@ -94,20 +95,15 @@ class calls_workload : public workload {
     for_each_policy([&](auto policy) {
       using named = decltype(policy);
       if (named::adds_only && (setup_.kind != rmw::operation_kind::add || !all_policies)) return;
-      step_method method;
-      method.name = named::name();
-      method.title = named::name();
-      method.kind = method_kind::object;
-      method.rival = named::is_rival;
-      method.items = named::items();
-      method.needs_co_residency = true;
-      all.push_back(method);
+      all.push_back(
+          policy_method<typename named::consensus>(named::name(), {is_shared ? "H5" : "H3", is_shared ? "H6" : "H4"}));
+      all.back().needs_co_residency = true;
     });
     return all;
   }
 
   std::unique_ptr<tool::program> prepare(const step_method& method, const step_shape& shape) override {
-    require_countable(shape.blocks, N, setup_.calls);
+    require_countable(shape.blocks, setup_);
     std::unique_ptr<tool::program> made;
     for_each_policy([&](auto policy) {
       if (!made && method.name == decltype(policy)::name()) made = make<decltype(policy)>(shape.blocks);
@@ -127,21 +123,8 @@ class calls_workload : public workload {
   struct named_policy {
     using consensus = Consensus;
     static constexpr bool adds_only = AddsOnly;
-    static constexpr bool is_rival =
-        std::is_same_v<Consensus, rivals::hardware> || std::is_same_v<Consensus, rivals::cas_loop>;
     static constexpr bool in_global = InGlobal || !is_shared;
-    static std::string name() {
-      std::string words = Consensus::name;
-      if (InGlobal) words += "-global";
-      if (Consensus::order == rmw::publication::ordered) words += "-ordered";
-      if (Consensus::spin_limit != 0) words += "-mail-" + std::to_string(Consensus::spin_limit);
-      if (sizeof(typename Consensus::cell_type) == 4) words += "-32";
-      return words;
-    }
-    static std::vector<std::string> items() {
-      if (std::string(Consensus::name) == "cas-loop") return {};
-      return {is_shared ? "H5" : "H3", is_shared ? "H6" : "H4"};
-    }
+    static std::string name() { return policy_name<Consensus>() + (InGlobal ? "-global" : ""); }
   };
   template <class Visit>
   static void for_each_policy(Visit&& visit) {
@@ -180,26 +163,11 @@ class calls_workload : public workload {
   template <class Named>
   std::unique_ptr<tool::program> make(uint32_t participants) {
     (void)rmw::require_evidence<typename Named::consensus>(where_.device());
-    using rmw::operation_kind;
-    constexpr bool is_atomic = N == 5 && std::is_same<typename Named::consensus, rivals::hardware>::value;
-    if constexpr (is_atomic) {
-      switch (setup_.kind) {
-        case operation_kind::add: return make_of<Named, static_cast<int>(operation_kind::add)>(participants);
-        case operation_kind::subtract: return make_of<Named, static_cast<int>(operation_kind::subtract)>(participants);
-        case operation_kind::exchange: return make_of<Named, static_cast<int>(operation_kind::exchange)>(participants);
-        case operation_kind::minimum: return make_of<Named, static_cast<int>(operation_kind::minimum)>(participants);
-        case operation_kind::maximum: return make_of<Named, static_cast<int>(operation_kind::maximum)>(participants);
-        case operation_kind::increment:
-          return make_of<Named, static_cast<int>(operation_kind::increment)>(participants);
-        case operation_kind::decrement:
-          return make_of<Named, static_cast<int>(operation_kind::decrement)>(participants);
-        case operation_kind::compare_exchange:
-          return make_of<Named, static_cast<int>(operation_kind::compare_exchange)>(participants);
-      }
-    }
+    constexpr bool is_atomic = N == 5 && std::is_same_v<typename Named::consensus, rivals::hardware>;
+    if constexpr (is_atomic) return make_of_any<Named>(participants, std::make_integer_sequence<int, 8>{});
+    constexpr auto add = static_cast<int>(rmw::operation_kind::add);
     if constexpr (all_policies) {
-      if (setup_.kind == operation_kind::add)
-        return make_of<Named, static_cast<int>(operation_kind::add)>(participants);
+      if (setup_.kind == rmw::operation_kind::add) return make_of<Named, add>(participants);
     }
     if constexpr (Named::adds_only && all_policies) {
       throw invalid_argument(Named::name() + " is measured with additions only.");
@@ -210,27 +178,30 @@ class calls_workload : public workload {
     }
   }
 
+  /// By the kernel for the setup's operation alone; Kinds are all that there are.
+  template <class Named, int... Kinds>
+  std::unique_ptr<tool::program> make_of_any(uint32_t participants, std::integer_sequence<int, Kinds...>) {
+    std::unique_ptr<tool::program> made;
+    ((static_cast<int>(setup_.kind) == Kinds ? void(made = make_of<Named, Kinds>(participants)) : void()), ...);
+    return made;
+  }
+
   template <class Named, int Kind>
   std::unique_ptr<tool::program> make_of(uint32_t participants) {
     using object = object_of<Named>;
-    return std::make_unique<call_program>(
-        where_, *places_, setup_, participants,
-        call_object{&first_words<object>, &state_of<object>, start_of<Named, object, Kind>(participants)});
+    call_object calls;
+    calls.first_words = [](rmw::operation_kind kind, uint32_t all) {
+      std::vector<uint64_t> words(object::words);
+      object::start(words.data(), first_state(kind, all));
+      return words;
+    };
+    calls.state = [](const uint64_t* words) { return static_cast<uint32_t>(object::settled_state(words)); };
+    calls.start = start_of<Named, object, Kind>(participants);
+    return std::make_unique<call_program>(where_, *places_, setup_, participants, calls);
   }
 
-  template <class Object>
   static State first_state(rmw::operation_kind kind, uint32_t all) {
     return static_cast<State>(call_script<State>::first_state(kind, all));
-  }
-  template <class Object>
-  static std::vector<uint64_t> first_words(rmw::operation_kind kind, uint32_t all) {
-    std::vector<uint64_t> words(Object::words);
-    Object::start(words.data(), first_state<Object>(kind, all));
-    return words;
-  }
-  template <class Object>
-  static uint32_t state_of(const uint64_t* words) {
-    return static_cast<uint32_t>(Object::settled_state(words));
   }
 
   /// What enqueues a run.
@@ -255,7 +226,7 @@ class calls_workload : public workload {
     } else {
       return [this, participants,
               permit = rmw::require_evidence<typename Named::consensus>(where_.device())](call_task task) mutable {
-        State first = first_state<Object>(task.kind, task.participants * task.calls);
+        State first = first_state(task.kind, task.participants * task.calls);
         void* arguments[] = {&task, &first, &permit};
         start_kernel(where_.stream(), {1, participants * 32}, kernel_start::plain,
                      reinterpret_cast<const void*>(&call_in_shared<Object, Kind, 32 * N>), arguments);

@@ -5,8 +5,8 @@
 #include <thread>
 
 #include <gpusync/rmw/host.hpp>
-#include "workloads/rivals/atomic_word.hpp"
 #include "workloads/rmw_calls/counted_calls.hpp"
+#include "workloads/rmw_calls/policy_method.hpp"
 
 namespace gpusync::tool {
 
@@ -71,25 +71,20 @@ class thread_calls : public workload {
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all;
-    for_each_policy([&](auto policy, const std::string& name) {
+    for_each_policy([&](auto policy) {
       using consensus = decltype(policy);
-      step_method method;
-      method.name = method.title = name;
-      method.kind = method_kind::object;
-      method.rival = std::is_same_v<consensus, rivals::hardware> || std::is_same_v<consensus, rivals::cas_loop>;
-      if (name != "cas-loop") method.items = {"H3", "H4"};
-      all.push_back(method);
+      all.push_back(policy_method<consensus>(policy_name<consensus>(), {"H3", "H4"}));
     });
     return all;
   }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    require_countable(shape.blocks, N, setup_.calls);
+    require_countable(shape.blocks, setup_);
     std::unique_ptr<program> made;
-    for_each_policy([&](auto policy, const std::string& name) {
-      if (made || method.name != name) return;
-      using storage = host_rmw_storage<State, N, decltype(policy)>;
-      made = std::make_unique<thread_program<storage>>(setup_, shape.blocks);
+    for_each_policy([&](auto policy) {
+      using consensus = decltype(policy);
+      if (method.name != policy_name<consensus>()) return;
+      made = std::make_unique<thread_program<host_rmw_storage<State, N, consensus>>>(setup_, shape.blocks);
     });
     return made;
   }
@@ -99,12 +94,12 @@ class thread_calls : public workload {
  private:
   template <class Visit>
   static void for_each_policy(Visit&& visit) {
-    visit(rivals::hardware{}, "hardware");
-    visit(rivals::cas_loop{}, "cas-loop");
-    visit(rmw::cas<>{}, "cas");
-    visit(rmw::cas<rmw::publication::tagged, 16>{}, "cas-mail-16");
-    visit(rmw::cas128<>{}, "cas128");
-    visit(rmw::coalesced_store<rmw::litmus::imitated>{}, "coalesced-store");
+    visit(rivals::hardware{});
+    visit(rivals::cas_loop{});
+    visit(rmw::cas<>{});
+    visit(rmw::cas<rmw::publication::tagged, 16>{});
+    visit(rmw::cas128<>{});
+    visit(rmw::coalesced_store<rmw::litmus::imitated>{});
   }
 
   const call_setup setup_;

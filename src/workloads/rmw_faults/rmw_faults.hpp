@@ -20,12 +20,19 @@ enum class fault_kind {
   stall,  ///< a victim waits in the middle of its call until all others have made all of theirs, then goes on
 };
 
+/// An object that is called.
+struct fault_object {
+  std::string method;  ///< its policy
+  rmw::space where = rmw::space::global;
+  uint32_t participants = 5;
+  /// What is proved of a call (basic_rmw_object::max_passes, max_steps).
+  uint64_t passes_bound = 0, accesses_bound = 0;
+};
+
 /// One run.
 struct fault_case {
-  rmw::space where = rmw::space::global;
-  std::string method;
-  uint32_t participants = 5;  ///< all that the object has
-  uint32_t victims = 0;       ///< the first so many of them
+  fault_object object;
+  uint32_t victims = 0;  ///< the first so many of its participants
   fault_kind kind = fault_kind::none;
   uint32_t in_call = 0;  ///< from 0, the victims' call in which it happens
   uint32_t at_step = 1;  ///< from 1, the call's access to memory before which it happens; what a warp accesses with one
@@ -50,11 +57,6 @@ struct fault_result {
   uint32_t struck = 0;  ///< victims that came to that step
 };
 
-/// What is proved of a call (basic_rmw_object::max_passes, max_steps).
-struct fault_bounds {
-  uint64_t passes = 0, accesses = 0;
-};
-
 /// The operation that a participant makes in a call. With an odd seed all are additions, of another large amount for
 /// each participant, so that a state tells who has been there how often; else any of the eight, with small numbers.
 GPUSYNC_HD inline rmw::named_operation<uint32_t> fault_operation(uint32_t seed, uint32_t participant, uint32_t call) {
@@ -72,10 +74,8 @@ GPUSYNC_HD inline rmw::named_operation<uint32_t> fault_operation(uint32_t seed, 
 class rmw_faults_device {
  public:
   virtual ~rmw_faults_device() = default;
-  virtual std::vector<uint32_t> participants(rmw::space where) const = 0;
-  virtual std::vector<std::string> methods(rmw::space where, uint32_t participants) const = 0;
-  virtual fault_bounds bounds(rmw::space where, const std::string& method, uint32_t participants) const = 0;
-  /// Throws gpusync::error if the launch fails, stuck_launch if it has not ended in 20 s.
+  virtual std::vector<fault_object> objects() const = 0;
+  /// One of these. Throws gpusync::error if the launch fails, stuck_launch if it has not ended in 20 s.
   virtual fault_result run(const fault_case& what) = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <gpusync/rmw/cuda.cuh>
 
 #include "workloads/device_side/cuda_side.cuh"
+#include "workloads/rmw_calls/policy_method.hpp"
 #include "workloads/rmw_faults/rmw_faults.hpp"
 
 namespace gpusync::tool {
@@ -270,12 +271,9 @@ __global__ void __launch_bounds__(32 * N) fail_in_shared(fault_task task) {
 template <class Consensus, uint32_t N, rmw::space Where>
 using faulty_object = basic_rmw_object<uint32_t, N, Consensus, rmw::named_operation<uint32_t>, faulty_warp<Where>>;
 
-/// A policy for so many participants.
+/// An object's code.
 struct fault_form {
-  std::string name;
-  rmw::space where;
-  uint32_t participants;
-  fault_bounds bounds;
+  fault_object object;
   uint32_t words;
   void (*start)(uint64_t* words, uint32_t first);
   uint32_t (*state)(const uint64_t* words);
@@ -284,13 +282,10 @@ struct fault_form {
 };
 
 template <class Consensus, uint32_t N, rmw::space Where>
-fault_form form_of(const char* name) {
+fault_form form_of() {
   using object = faulty_object<Consensus, N, Where>;
   fault_form form{};
-  form.name = name;
-  form.where = Where;
-  form.participants = N;
-  form.bounds = {object::max_passes, object::max_steps};
+  form.object = {policy_name<Consensus>(), Where, N, object::max_passes, object::max_steps};
   form.words = object::words;
   form.start = [](uint64_t* words, uint32_t first) { object::start(words, first); };
   form.state = [](const uint64_t* words) { return object::settled_state(words); };
@@ -308,14 +303,10 @@ const std::vector<fault_form>& all_forms() {
   using evidence = rmw::litmus::nvidia_h200;
   using apart = rmw::litmus::nvidia_h200_apart;
   static const std::vector<fault_form> all = {
-      form_of<rmw::cas<>, 5, global>("cas"),
-      form_of<rmw::cas<rmw::publication::tagged, 16>, 5, global>("cas-mail-16"),
-      form_of<rmw::cas128<>, 5, global>("cas128"),
-      form_of<rmw::coalesced_store<apart, global>, 5, global>("coalesced-store"),
-      form_of<rmw::cas<>, 5, shared>("cas"),
-      form_of<rmw::coalesced_store<evidence, shared>, 5, shared>("coalesced-store"),
-      form_of<rmw::cas<>, 16, shared>("cas"),
-      form_of<rmw::coalesced_store<evidence, shared>, 16, shared>("coalesced-store"),
+      form_of<rmw::cas<>, 5, global>(),    form_of<rmw::cas<rmw::publication::tagged, 16>, 5, global>(),
+      form_of<rmw::cas128<>, 5, global>(), form_of<rmw::coalesced_store<apart, global>, 5, global>(),
+      form_of<rmw::cas<>, 5, shared>(),    form_of<rmw::coalesced_store<evidence, shared>, 5, shared>(),
+      form_of<rmw::cas<>, 16, shared>(),   form_of<rmw::coalesced_store<evidence, shared>, 16, shared>(),
   };
   return all;
 }
@@ -330,35 +321,25 @@ class cuda_rmw_faults : public rmw_faults_device {
     calls_ = cuda_buffer(where_.device(), most_calls * sizeof(fault_call));
   }
 
-  std::vector<uint32_t> participants(rmw::space where) const override {
-    return where == rmw::space::global ? std::vector<uint32_t>{5} : std::vector<uint32_t>{5, 16};
-  }
-  std::vector<std::string> methods(rmw::space where, uint32_t participants) const override {
-    std::vector<std::string> names;
-    for (const fault_form& form : all_forms()) {
-      if (form.where == where && form.participants == participants) names.push_back(form.name);
-    }
-    return names;
-  }
-  fault_bounds bounds(rmw::space where, const std::string& method, uint32_t participants) const override {
-    return find(where, method, participants).bounds;
+  std::vector<fault_object> objects() const override {
+    std::vector<fault_object> all;
+    for (const fault_form& form : all_forms()) all.push_back(form.object);
+    return all;
   }
 
   fault_result run(const fault_case& what) override {
-    const fault_form& form = find(what.where, what.method, what.participants);
-    const uint32_t calls = what.participants * what.calls;
-    if (what.victims >= what.participants || calls > most_calls) {
+    const fault_form& form = find(what.object);
+    const uint32_t participants = what.object.participants, calls = participants * what.calls;
+    if (what.victims >= participants || calls > most_calls) {
       throw invalid_argument("There are 0 to N - 1 victims, and at most " + std::to_string(most_calls) + " calls.");
     }
     const rmw::device_permit permit = form.require(where_.device());
-    const cuda_device_scope scope(where_.device().ordinal());
     fault_result result;
     result.first_state = what.seed % 3;
     std::vector<uint64_t> words(form.words);
     form.start(words.data(), result.first_state);
-    check_cuda(cudaMemcpyAsync(words_.address(), words.data(), form.words * sizeof(uint64_t), cudaMemcpyHostToDevice,
-                               where_.stream()),
-               "cudaMemcpyAsync");
+    where_.upload(words_, words.data(), form.words * sizeof(uint64_t));
+    const cuda_device_scope scope(where_.device().ordinal());
     check_cuda(cudaMemsetAsync(calls_.address(), 0, calls * sizeof(fault_call), where_.stream()), "cudaMemsetAsync");
     check_cuda(cudaMemsetAsync(counters_.address(), 0, counters_.bytes(), where_.stream()), "cudaMemsetAsync");
     auto* const counters = static_cast<uint32_t*>(counters_.address());
@@ -368,7 +349,7 @@ class cuda_rmw_faults : public rmw_faults_device {
                           counters + 1,
                           counters + 2,
                           counters + 3,
-                          what.participants,
+                          participants,
                           what.victims,
                           static_cast<uint32_t>(what.kind),
                           what.in_call,
@@ -377,18 +358,18 @@ class cuda_rmw_faults : public rmw_faults_device {
                           what.seed,
                           result.first_state,
                           permit};
-    const bool shared = what.where == rmw::space::shared;
-    form.kernel<<<shared ? 1 : what.participants, shared ? 32 * what.participants : 32, 0, where_.stream()>>>(task);
+    const bool shared = what.object.where == rmw::space::shared;
+    form.kernel<<<shared ? 1 : participants, shared ? 32 * participants : 32, 0, where_.stream()>>>(task);
     check_cuda(cudaGetLastError(), "the launch of calls with faults");
     where_.await(20);
     std::vector<fault_call> seen(calls);
-    check_cuda(cudaMemcpy(seen.data(), calls_.address(), calls * sizeof(fault_call), cudaMemcpyDeviceToHost),
-               "cudaMemcpy");
-    check_cuda(cudaMemcpy(&result.struck, counters + 3, sizeof(uint32_t), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    check_cuda(cudaMemcpy(words.data(), words_.address(), form.words * sizeof(uint64_t), cudaMemcpyDeviceToHost),
-               "cudaMemcpy");
+    uint32_t counts[4];
+    where_.download(seen.data(), calls_, calls * sizeof(fault_call));
+    where_.download(counts, counters_, sizeof(counts));
+    where_.download(words.data(), words_, form.words * sizeof(uint64_t));
+    result.struck = counts[3];
     result.last_state = form.state(words.data());
-    for (uint32_t i = 0; i < what.participants; ++i) {
+    for (uint32_t i = 0; i < participants; ++i) {
       result.calls.emplace_back(seen.begin() + i * what.calls, seen.begin() + (i + 1) * what.calls);
     }
     return result;
@@ -397,11 +378,13 @@ class cuda_rmw_faults : public rmw_faults_device {
  private:
   static constexpr uint32_t most_calls = 1024;
 
-  static const fault_form& find(rmw::space where, const std::string& method, uint32_t participants) {
+  static const fault_form& find(const fault_object& one) {
     for (const fault_form& form : all_forms()) {
-      if (form.where == where && form.participants == participants && form.name == method) return form;
+      const fault_object& here = form.object;
+      if (here.where == one.where && here.participants == one.participants && here.method == one.method) return form;
     }
-    throw invalid_argument("There is no object " + method + " for " + std::to_string(participants) + " participants.");
+    throw invalid_argument("There is no object " + one.method + " for " + std::to_string(one.participants) +
+                           " participants.");
   }
 
   const cuda_target where_;

@@ -19,16 +19,20 @@ struct litmus_setup {
   std::string method;
   rmw::space where = rmw::space::global;
   bool same_sm = false;     ///< all writers of a segment are warps of one block
-  uint32_t bytes = 128;     ///< of a segment
-  uint32_t word_bytes = 4;  ///< of what each lane stores
+  uint32_t bytes = 128;     ///< of a segment: a power of two up to 128
+  uint32_t word_bytes = 4;  ///< of what each lane stores: 4 or 8
   bool stress = false;      ///< other blocks load the caches and the shared memories
 };
 
 /// What a method of the test is.
 struct litmus_method {
   std::string name;
+  std::vector<std::string> items;  ///< of the papers, that it is about
+  /// A segment has as many words at least, of any size; 0 for a method that has a size of its own.
+  uint32_t least_words = 2;
   bool control = false;  ///< meant to be found torn: it says what the test can see
-  bool sized = true;     ///< there is one for each size of segment and of word; otherwise it has its own
+
+  bool sized() const { return least_words != 0; }
 };
 
 struct litmus_count {
@@ -60,7 +64,7 @@ class store_atomicity_device {
   /// does; a violation is a round in which they do not agree. Controls: `split-store`, random masks in two
   /// instructions; `across-lines`, a segment on both sides of a line's border (global memory); `consensus-N-unfenced`.
   virtual std::vector<litmus_method> methods(rmw::space where) const = 0;
-  /// Throws gpusync::error if the device cannot run it.
+  /// Precondition: a segment has the method's least_words. Throws gpusync::error if the device cannot run it.
   virtual std::unique_ptr<litmus_program> prepare(const litmus_setup& setup) = 0;
 };
 

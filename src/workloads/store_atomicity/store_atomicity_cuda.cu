@@ -1,6 +1,4 @@
 // Workload "store atomicity" on CUDA devices.
-#include <thread>
-
 #include "measure/host_timer.hpp"
 #include "workloads/store_atomicity/store_atomicity.hpp"
 #include "workloads/store_atomicity/store_atomicity_kernels.cuh"
@@ -38,13 +36,6 @@ litmus_form stores(const litmus_setup& setup) {
 
 template <rmw::space Where>
 litmus_form stores_of_any(const litmus_setup& setup) {
-  const bool sized = (setup.word_bytes == 4 || setup.word_bytes == 8) && setup.bytes >= 2 * setup.word_bytes &&
-                     setup.bytes <= 128 && (setup.bytes & (setup.bytes - 1)) == 0;
-  if (!sized) {
-    throw invalid_argument("A segment has 8 to 128 bytes, a power of two, in two words or more of 4 or 8 bytes; not " +
-                           std::to_string(setup.bytes) + " bytes in words of " + std::to_string(setup.word_bytes) +
-                           ".");
-  }
   return setup.word_bytes == 8 ? stores<Where, uint64_t>(setup) : stores<Where, uint32_t>(setup);
 }
 
@@ -60,35 +51,31 @@ litmus_form consensus(const litmus_setup&) {
 
 template <rmw::space Where>
 std::vector<named_form> forms() {
+  const std::string item = Where == rmw::space::global ? "H3" : "H5";
   std::vector<named_form> all;
-  all.push_back({{"random-masks", false, true}, stores_of_any<Where>});
-  all.push_back({{"object-cells", false, true}, [](const litmus_setup& setup) {
+  all.push_back({{"random-masks", {item}}, stores_of_any<Where>});
+  all.push_back({{"object-cells", {item, "H9"}, 15}, [](const litmus_setup& setup) {  // of five participants
                    litmus_form form = stores_of_any<Where>(setup);
-                   if (form.words < 15) {
-                     throw invalid_argument("The cells of five participants are 15 words, and " +
-                                            std::to_string(setup.bytes) + " bytes have " + std::to_string(form.words) +
-                                            " of " + std::to_string(setup.word_bytes) + " bytes.");
-                   }
                    form.writers = 5;
                    form.cells = true;
                    return form;
                  }});
-  all.push_back({{"split-store", true, true}, [](const litmus_setup& setup) {
+  all.push_back({{"split-store", {item}, 2, true}, [](const litmus_setup& setup) {
                    litmus_form form = stores_of_any<Where>(setup);
                    form.split = true;
                    return form;
                  }});
   if constexpr (Where == rmw::space::global) {
-    all.push_back({{"across-lines", true, true}, [](const litmus_setup& setup) {
+    all.push_back({{"across-lines", {item}, 2, true}, [](const litmus_setup& setup) {
                      litmus_form form = stores_of_any<Where>(setup);
                      form.shift = (128 - setup.bytes / 2) / 4;
                      return form;
                    }});
   }
-  all.push_back({{"consensus-5", false, false}, consensus<Where, 5, true>});
-  all.push_back({{"consensus-5-unfenced", true, false}, consensus<Where, 5, false>});
+  all.push_back({{"consensus-5", {"H2"}, 0}, consensus<Where, 5, true>});
+  all.push_back({{"consensus-5-unfenced", {"H2"}, 0, true}, consensus<Where, 5, false>});
   if constexpr (Where == rmw::space::shared) {
-    all.push_back({{"consensus-16", false, false}, consensus<Where, 16, true>});
+    all.push_back({{"consensus-16", {"H2"}, 0}, consensus<Where, 16, true>});
   }
   return all;
 }
@@ -148,7 +135,7 @@ class cuda_litmus_program : public litmus_program {
     phases_ = static_cast<uint32_t>(std::clamp(0.1e9 / std::max(ns, 1.0) * phases_, 16.0, 8.0 * phases_));
     phases_ = std::min(phases_, 1u << 20);
     unsigned long long found[3];
-    check_cuda(cudaMemcpy(found, counts_.address(), sizeof(found), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    where_.download(found, counts_, sizeof(found));
     return {found[0], found[1], found[2]};
   }
 
