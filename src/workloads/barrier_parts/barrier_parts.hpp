@@ -25,6 +25,7 @@ enum class barrier_part {
   release_by_one,  ///< the two, and between them thread 0 waits for its block's writes as a release does
   relaxed_load,    ///< a poll of thread 0 between the two that succeeds at once
   acquire_load,    ///< the same followed by its acquire, which invalidates the L1 cache of a GPU
+  whole,           ///< a grid barrier
 };
 
 /// Whether steps of this part have the work in them.
@@ -49,9 +50,9 @@ GPUSYNC_HD inline void keep_pass() {
   asm volatile("" ::: "memory");
 }
 
-/// All steps of one run, with `boundary()` after each. `steps` is a multiple of average_period and at least
-/// 2 x average_checked. `works`: steps between the checked ones have work too; else they are empty. Every run starts
-/// where the one before it, or the filled buffer, left off.
+/// All steps of one run, with `boundary(s)` behind the s-th; it says whether to go on. `steps` is a multiple of
+/// average_period and at least 2 x average_checked. `works`: steps between the checked ones have work too; else they
+/// are empty. Every run starts where the one before it, or the filled buffer, left off.
 GPUSYNC_API_TEMPLATE
 template <class Grid, class Boundary>
 GPUSYNC_HD void barrier_parts_steps(Grid grid, const average_data& data, bool crosses_blocks, bool works,
@@ -62,6 +63,7 @@ GPUSYNC_HD void barrier_parts_steps(Grid grid, const average_data& data, bool cr
   GPUSYNC_UNROLL(1)
   for (uint32_t part = 0; part < 3; ++part) {
     const bool checks = part != 1;
+    const uint32_t end = part == 0 ? average_checked : part == 1 ? steps - average_checked : steps;
     // Down, in a register: a limit that is a parameter would be loaded anew behind every fence. The number of a step in
     // the cycle of inputs is the same as if it were counted up, for there are whole cycles.
     GPUSYNC_UNROLL(1)
@@ -74,7 +76,7 @@ GPUSYNC_HD void barrier_parts_steps(Grid grid, const average_data& data, bool cr
         average_write(data, place, step);
       }
       keep_pass();
-      boundary();
+      if (!boundary(end - left)) return;
     }
   }
   if (wrong != 0) {
@@ -135,27 +137,28 @@ class part_passer {
   uint32_t addend_;  ///< 1; one that a warp's threads share would be summed up first, which a barrier's is not
 };
 
-/// What a run of a variant is: the work, and whether blocks check each other's words.
-struct barrier_parts_text {
+/// A variant: the work with this part between its steps.
+template <barrier_part Part>
+struct barrier_parts_text : computation {
   barrier_parts_data data;
   bool works;  ///< steps between the checked ones have work, if the variant has
 };
 
-/// One run with a part between steps.
+/// The only text that it has. A part stands for the boundary, but a whole barrier is the boundary; under it alone
+/// blocks check each other's words.
 GPUSYNC_API_TEMPLATE
-template <barrier_part Part, class Grid>
-GPUSYNC_HD void run_with_part(Grid grid, const barrier_parts_text& text, uint32_t steps) {
-  part_passer<Part, Grid> passer(grid, text.data);
-  barrier_parts_steps(grid, text.data.average, false, text.works && has_work(Part), steps,
-                      [&passer] { passer.pass(); });
-}
-
-/// One run with a whole barrier between steps.
-GPUSYNC_API_TEMPLATE
-template <class Grid, class Barrier>
-GPUSYNC_HD void run_with_barrier(Grid grid, const barrier_parts_text& text, uint32_t steps, Barrier& barrier) {
-  barrier.enter();
-  barrier_parts_steps(grid, text.data.average, true, text.works, steps, [&barrier] { barrier.sync(); });
+template <barrier_part Part, class Grid, class Boundary>
+GPUSYNC_HD void all_steps(const barrier_parts_text<Part>& text, Grid grid, uint32_t steps, computation::kept&,
+                          Boundary&& boundary) {
+  if constexpr (Part == barrier_part::whole) {
+    barrier_parts_steps(grid, text.data.average, true, text.works, steps, boundary);
+  } else {
+    part_passer<Part, Grid> passer(grid, text.data);
+    barrier_parts_steps(grid, text.data.average, false, text.works && has_work(Part), steps, [&passer](uint32_t) {
+      passer.pass();
+      return true;
+    });
+  }
 }
 
 }  // namespace gpusync::tool

@@ -6,8 +6,7 @@
 
 namespace gpusync::tool {
 
-/// A kernel for each variant, by name: of a part (barrier_parts_text, steps), of a whole barrier the same and the
-/// barrier.
-kernel_table barrier_parts_kernels();
+/// A kernel for each variant: with_part and with_barrier.
+cuda_kernels barrier_parts_kernels();
 
 }  // namespace gpusync::tool

@@ -19,6 +19,13 @@ const part_name* find_part(const std::string& method);
 /// What runs work on: that of the average, and barrier_parts_data::word.
 std::vector<array_content> barrier_parts_arrays(const step_shape& shape);
 
+/// The text on such arrays, of host_arrays or cuda_arrays.
+template <barrier_part Part, class Arrays>
+barrier_parts_text<Part> barrier_parts_in(Arrays& memory, const step_shape& shape) {
+  const average_data average{memory.template address<float>(0), memory.template address<uint32_t>(1)};
+  return {{}, {average, memory.template address<uint32_t>(2), 0}, shape.stores};
+}
+
 /// What one variant's runs have been found to compute: the average's words, and the additions to the common word.
 class barrier_parts_result : public average_result {
  public:
