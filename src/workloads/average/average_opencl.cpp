@@ -1,6 +1,6 @@
 // Workload "average" on OpenCL devices.
 #include "boundary/steps_opencl.hpp"
-#include "embedded/average_cl.hpp"
+#include "embedded/average_text_h.hpp"
 #include "workloads/average/average_result.hpp"
 
 namespace gpusync::tool {
@@ -60,7 +60,7 @@ class opencl_average : public workload {
  private:
   const opencl_target target_;
   const uint32_t compute_units_;
-  const std::shared_ptr<opencl_kernels> kernels_ = std::make_shared<opencl_kernels>(target_, embedded::average_cl);
+  const std::shared_ptr<opencl_kernels> kernels_ = std::make_shared<opencl_kernels>(target_, embedded::average_text_h);
 };
 
 const register_workload registered("average", device_kind::opencl, [](const device_description& device) {

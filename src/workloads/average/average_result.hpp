@@ -9,8 +9,8 @@
 
 namespace gpusync::tool {
 
-/// What runs work on: average_data::values, two halves, of which a first run finds the second as step average_period -
-/// 1 leaves it; and average_data::wrong. Throws invalid_argument if there are no elements or too many.
+/// What runs work on: average_data::values and average_data::wrong. Throws invalid_argument if there are no elements or
+/// too many.
 std::vector<array_content> average_arrays(const step_shape& shape);
 
 /// Whether threads check other blocks' elements under a method.

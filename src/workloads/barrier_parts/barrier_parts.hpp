@@ -4,7 +4,7 @@
 //
 // The work is the paper's: every thread takes the mean of two floats, one element a thread, and writes it. Of every run
 // the first and the last 64 steps also check what the step before wrote, under a barrier another block's element, else
-// the thread's own (see average.hpp). Short and long runs have the same number of these, so they cancel in repeat
+// the thread's own (see average_text.h). Short and long runs have the same number of these, so they cancel in repeat
 // differences. Between them no step reads: the work must be the same under all variants, but another block's word takes
 // longer to read than one's own, and every word does after an invalidation of the L1 cache.
 #pragma once
@@ -57,8 +57,7 @@ GPUSYNC_API_TEMPLATE
 template <class Grid, class Boundary>
 GPUSYNC_HD void barrier_parts_steps(Grid grid, const average_data& data, bool crosses_blocks, bool works,
                                     uint32_t steps, Boundary&& boundary) {
-  average_place place = average_place::of(grid, crosses_blocks);
-  place = {grid.opaque(place.elements), grid.opaque(place.own), grid.opaque(place.next), grid.opaque(place.apart)};
+  const average_place place = opaque_place(grid, average_place_of(grid, crosses_blocks));
   uint32_t wrong = 0;
   GPUSYNC_UNROLL(1)
   for (uint32_t part = 0; part < 3; ++part) {
@@ -71,17 +70,15 @@ GPUSYNC_HD void barrier_parts_steps(Grid grid, const average_data& data, bool cr
       const uint32_t step = (0u - left) % average_period;
       keep_pass();
       if (checks) {
-        wrong += average_step(data, place, step, part == 0 || step != 0);
+        wrong += average_step(data.values, &place, step, part == 0 || step != 0);
       } else if (works) {
-        average_write(data, place, step);
+        average_write(data.values, &place, step);
       }
       keep_pass();
       if (!boundary(end - left)) return;
     }
   }
-  if (wrong != 0) {
-    (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(data.wrong, wrong);
-  }
+  step_report(grid, data.wrong, wrong);
 }
 
 /// A thread's way through one part, step after step.

@@ -3,7 +3,8 @@
 
 #include <gpusync/opencl/opencl.hpp>
 #include "boundary/steps_opencl.hpp"
-#include "embedded/oversubscription_cl.hpp"
+#include "embedded/relay_text_h.hpp"
+#include "embedded/step_text_h.hpp"
 #include "workloads/oversubscription/relay_result.hpp"
 
 namespace gpusync::tool {
@@ -23,9 +24,9 @@ class phased_kernels {
   cl::Kernel& of(opencl::phased_schedule schedule) {
     cl::Kernel& made = kernels_[schedule];
     if (made() == nullptr) {
-      const cl::Program built =
-          opencl::build(target_.context, target_.device,
-                        opencl::phased_source(schedule, barrier_of(schedule)) + embedded::oversubscription_cl);
+      const cl::Program built = opencl::build(
+          target_.context, target_.device,
+          opencl::phased_source(schedule, barrier_of(schedule)) + embedded::step_text_h + embedded::relay_text_h);
       opencl::checked([&] { made = cl::Kernel(built, "relay_phased"); });
     }
     return made;
@@ -108,8 +109,7 @@ class opencl_oversubscription : public workload {
 
  private:
   const opencl_target target_;
-  const std::shared_ptr<opencl_kernels> steps_ =
-      std::make_shared<opencl_kernels>(target_, embedded::oversubscription_cl);
+  const std::shared_ptr<opencl_kernels> steps_ = std::make_shared<opencl_kernels>(target_, embedded::relay_text_h);
   phased_kernels phased_{target_};
 };
 

@@ -10,8 +10,8 @@
 
 namespace gpusync::tool {
 
-/// What runs work on: relay_data::words, two halves, of which a first run finds the second as the phase before it
-/// leaves it; and relay_data::wrong. Throws invalid_argument if there are no threads or too many.
+/// What runs work on: relay_data::words and relay_data::wrong. Throws invalid_argument if there are no threads or too
+/// many.
 std::vector<array_content> relay_arrays(const step_shape& shape);
 
 /// What the programs on one shape work on. Every run goes on where the one before left off.
