@@ -3,23 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include <gpusync/core/error.hpp>
 
+#include "workloads/device_side/device_side.hpp"
+
 namespace gpusync::tool {
-
-namespace {
-
-using key = std::pair<std::string, device_kind>;
-
-std::map<key, register_workload::opener>& openers() {
-  static std::map<key, register_workload::opener> all;
-  return all;
-}
-
-}  // namespace
 
 checked_program::checked_program(std::shared_ptr<run_data> data, step_sequence steps)
     : data_(std::move(data)), steps_(std::move(steps)), unit_(std::max(1u, steps_.count)) {}
@@ -61,16 +51,8 @@ verification checked_program::verify() {
   return found;
 }
 
-register_workload::register_workload(std::string name, device_kind kind, opener open) {
-  openers()[{std::move(name), kind}] = std::move(open);
-}
-
 std::unique_ptr<workload> open_workload(const std::string& name, const device_description& device) {
-  const auto found = openers().find({name, device.kind});
-  if (found == openers().end()) {
-    throw error("The workload " + name + " does not run on " + std::string(to_string(device.kind)) + " devices.");
-  }
-  return found->second(device);
+  return open_side<workload>(device, name);
 }
 
 }  // namespace gpusync::tool

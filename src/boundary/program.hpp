@@ -257,13 +257,8 @@ std::unique_ptr<workload> workload_of(Computation computation) {
   return std::make_unique<same_for_all_shapes<Computation>>(std::move(computation));
 }
 
-/// Opens workload `name` ("average") on a device. Throws gpusync::error if the device's kind does not have it.
+/// Opens workload `name` ("average") on a device, as register_side<workload> knows it. Throws gpusync::error if the
+/// device's kind does not have it.
 std::unique_ptr<workload> open_workload(const std::string& name, const device_description& device);
-
-/// Registers a workload for a kind of device; called during static initialization.
-struct register_workload {
-  using opener = std::function<std::unique_ptr<workload>(const device_description&)>;
-  register_workload(std::string name, device_kind kind, opener open);
-};
 
 }  // namespace gpusync::tool

@@ -49,9 +49,7 @@ class cuda_average : public workload {
   const cuda_kernels kernels_ = average_kernels();
 };
 
-const register_workload registered("average", device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_average>(device);
-});
+const register_side<workload> registered(device_kind::cuda, make_side<cuda_average>, "average");
 
 }  // namespace
 

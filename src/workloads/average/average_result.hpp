@@ -6,6 +6,7 @@
 
 #include "boundary/arrays.hpp"
 #include "workloads/average/average.hpp"
+#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 

@@ -48,9 +48,7 @@ class cuda_barrier_parts : public workload {
   const cuda_kernels kernels_ = barrier_parts_kernels();
 };
 
-const register_workload registered("barrier-parts", device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_barrier_parts>(device);
-});
+const register_side<workload> registered(device_kind::cuda, make_side<cuda_barrier_parts>, "barrier-parts");
 
 }  // namespace
 

@@ -46,8 +46,7 @@ class host_barrier_parts : public workload {
   const host_device device_{};
 };
 
-const register_workload registered("barrier-parts", device_kind::host,
-                                   [](const device_description&) { return std::make_unique<host_barrier_parts>(); });
+const register_side<workload> registered(device_kind::host, make_side<host_barrier_parts>, "barrier-parts");
 
 }  // namespace
 

@@ -139,9 +139,7 @@ class cuda_barrier_stress : public barrier_stress_device {
       [](auto algorithm) { return &stress<basic_grid_barrier<decltype(algorithm), cuda_grid, dropping_blocks>>; });
 };
 
-const register_side<barrier_stress_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_barrier_stress>(device);
-});
+const register_side<barrier_stress_device> registered(device_kind::cuda, make_side<cuda_barrier_stress>);
 
 }  // namespace
 

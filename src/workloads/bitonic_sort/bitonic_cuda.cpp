@@ -106,9 +106,7 @@ class cuda_bitonic : public bitonic_device {
   const cuda_target where_;
 };
 
-const register_side<bitonic_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_bitonic>(device);
-});
+const register_side<bitonic_device> registered(device_kind::cuda, make_side<cuda_bitonic>);
 
 }  // namespace
 

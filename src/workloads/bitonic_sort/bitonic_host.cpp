@@ -27,9 +27,7 @@ class host_bitonic : public bitonic_device {
   uint64_t memory() const override { return 0; }
 };
 
-const register_side<bitonic_device> registered(device_kind::host, [](const device_description&) {
-  return std::make_unique<host_bitonic>();
-});
+const register_side<bitonic_device> registered(device_kind::host, make_side<host_bitonic>);
 
 }  // namespace
 

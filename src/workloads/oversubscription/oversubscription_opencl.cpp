@@ -113,9 +113,7 @@ class opencl_oversubscription : public workload {
   phased_kernels phased_{target_};
 };
 
-const register_workload registered("oversubscription", device_kind::opencl, [](const device_description& device) {
-  return std::make_unique<opencl_oversubscription>(device);
-});
+const register_side<workload> registered(device_kind::opencl, make_side<opencl_oversubscription>, "oversubscription");
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boundary/arrays.hpp"
+#include "workloads/device_side/device_side.hpp"
 #include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {

@@ -106,9 +106,7 @@ class cuda_smith_waterman : public smith_waterman_device {
   const cuda_target where_;
 };
 
-const register_side<smith_waterman_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_smith_waterman>(device);
-});
+const register_side<smith_waterman_device> registered(device_kind::cuda, make_side<cuda_smith_waterman>);
 
 }  // namespace
 

@@ -19,9 +19,7 @@ class host_smith_waterman : public smith_waterman_device {
   uint64_t memory() const override { return 0; }
 };
 
-const register_side<smith_waterman_device> registered(device_kind::host, [](const device_description&) {
-  return std::make_unique<host_smith_waterman>();
-});
+const register_side<smith_waterman_device> registered(device_kind::host, make_side<host_smith_waterman>);
 
 }  // namespace
 

@@ -41,9 +41,7 @@ class opencl_smith_waterman : public smith_waterman_device {
   const std::shared_ptr<opencl_kernels> kernels_;
 };
 
-const register_side<smith_waterman_device> registered(device_kind::opencl, [](const device_description& device) {
-  return std::make_unique<opencl_smith_waterman>(device);
-});
+const register_side<smith_waterman_device> registered(device_kind::opencl, make_side<opencl_smith_waterman>);
 
 }  // namespace
 

@@ -257,9 +257,7 @@ class cuda_split_phase : public split_phase_device {
   const cuda_target where_;
 };
 
-const register_side<split_phase_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_split_phase>(device);
-});
+const register_side<split_phase_device> registered(device_kind::cuda, make_side<cuda_split_phase>);
 
 }  // namespace
 

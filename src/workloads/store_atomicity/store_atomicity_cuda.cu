@@ -202,9 +202,7 @@ class cuda_store_atomicity : public store_atomicity_device {
   const cuda_target where_;
 };
 
-const register_side<store_atomicity_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_store_atomicity>(device);
-});
+const register_side<store_atomicity_device> registered(device_kind::cuda, make_side<cuda_store_atomicity>);
 
 }  // namespace
 
