@@ -1,10 +1,12 @@
 // Words that the blocks of a CUDA grid exchange: what workloads check barriers with that keep no steps.
 #pragma once
 
+#include <vector>
+
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/registry.hpp>
 
-#include "boundary/cuda_target.hpp"
+#include "boundary/cuda_arrays.hpp"
 
 namespace gpusync::tool {
 
@@ -45,26 +47,18 @@ struct exchange {
   }
 };
 
-/// The memory of an exchange, and its counts on the host.
-class exchange_memory {
- public:
-  exchange_memory(const cuda_device& device, uint32_t blocks, uint32_t threads)
-      : words_(device, 2 * size_t{blocks} * threads * sizeof(uint32_t)), wrong_(device, sizeof(unsigned long long)) {}
+/// The memory of an exchange, whose words stay from run to run, and `more` behind it.
+inline std::vector<array_content> exchange_arrays(uint32_t blocks, uint32_t threads,
+                                                  std::initializer_list<array_content> more = {}) {
+  std::vector<array_content> all{array_content::filled(2 * size_t{blocks} * threads, 0u, false),
+                                 array_content::counts()};
+  all.insert(all.end(), more);
+  return all;
+}
 
-  exchange view() const {
-    return {static_cast<uint32_t*>(words_.address()), static_cast<unsigned long long*>(wrong_.address())};
-  }
-  /// Words found wrong since the memory was made. Blocking; precondition: no kernel uses it.
-  uint64_t wrong() const {
-    const cuda_device_scope scope(wrong_.ordinal());
-    unsigned long long count = 0;
-    check_cuda(cudaMemcpy(&count, wrong_.address(), sizeof(count), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return count;
-  }
-
- private:
-  cuda_buffer words_;
-  cuda_buffer wrong_;
-};
+/// The exchange in such arrays.
+inline exchange exchange_in(const cuda_arrays& memory) {
+  return {memory.address<uint32_t>(0), memory.address<unsigned long long>(1)};
+}
 
 }  // namespace gpusync::tool
