@@ -28,13 +28,8 @@ class opencl_smith_waterman : public smith_waterman_device {
     return workload_of(opencl_computation{kernels_, set_arguments, step_sequence::of_whole(numbers.steps()),
                                           std::make_shared<alignment_result>(problem, memory)});
   }
-  bool has(alignment_form form) const override { return form == alignment_form::memory; }
-  uint64_t memory() const override {
-    return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>(); });
-  }
-  uint64_t largest_buffer() const override {
-    return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>(); });
-  }
+  uint64_t memory() const override { return target_.memory(); }
+  uint64_t largest_buffer() const override { return target_.largest_buffer(); }
 
  private:
   const opencl_target target_;
