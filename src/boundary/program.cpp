@@ -11,6 +11,20 @@
 
 namespace gpusync::tool {
 
+uint32_t elements_of(const step_shape& shape) {
+  const uint64_t all = uint64_t{shape.blocks} * shape.threads;
+  if (all != 0 && all <= UINT32_MAX / 2) return static_cast<uint32_t>(all);
+  throw invalid_argument(fmt::format("{} blocks of {} threads are {} elements; 1 to {} can be computed.", shape.blocks,
+                                     shape.threads, all, UINT32_MAX / 2));
+}
+
+std::vector<uint32_t> distinct(std::vector<uint32_t> counts, uint32_t most) {
+  std::erase_if(counts, [most](uint32_t count) { return count == 0 || count > most; });
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
+
 checked_program::checked_program(std::shared_ptr<run_data> data, step_sequence steps)
     : data_(std::move(data)), steps_(std::move(steps)), unit_(std::max(1u, steps_.count)) {}
 

@@ -26,6 +26,13 @@ struct step_shape {
   bool stores = false;   ///< every step writes one word per thread, which another block reads and checks after it
 };
 
+/// Threads of a shape. Throws invalid_argument if there are none, or so many that two words for each cannot be numbered
+/// in 32 bits.
+uint32_t elements_of(const step_shape& shape);
+
+/// Those of some counts that are from 1 to `most`, in order, each once.
+std::vector<uint32_t> distinct(std::vector<uint32_t> counts, uint32_t most = UINT32_MAX);
+
 /// A way to pass from one step to the next.
 struct step_method {
   std::string name;                ///< in results: "cg", "lock-based-acquire-release", "relaunch"

@@ -31,11 +31,7 @@ class cuda_average : public workload {
   std::vector<uint32_t> default_blocks(bool quick) override {
     const auto sms = static_cast<uint32_t>(where_.device().sm_count());
     if (quick) return {sms};
-    std::vector<uint32_t> blocks;
-    for (const uint32_t count : {1u, sms / 4, sms / 2, sms, 2 * sms, 8 * sms}) {
-      if (count > (blocks.empty() ? 0 : blocks.back())) blocks.push_back(count);
-    }
-    return blocks;
+    return distinct({1, sms / 4, sms / 2, sms, 2 * sms, 8 * sms});
   }
   std::vector<uint32_t> default_threads(bool quick) override {
     if (quick) return {256};

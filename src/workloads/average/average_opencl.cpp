@@ -38,18 +38,15 @@ class opencl_average : public workload {
 
   std::vector<uint32_t> default_blocks(bool quick) override {
     const auto resident = static_cast<uint32_t>(workload::max_co_resident(default_threads(quick).front()));
-    std::vector<uint32_t> blocks;
     if (target_.is_cpu()) {
       if (quick) return {resident};
+      std::vector<uint32_t> blocks;
       for (uint32_t b = 1; b <= resident; ++b) blocks.push_back(b);
       return blocks;
     }
     if (quick) return {std::min(compute_units_, resident)};
-    for (const uint32_t b :
-         {1u, compute_units_ / 4, compute_units_ / 2, compute_units_, 2 * compute_units_, resident}) {
-      if (b >= 1 && b <= resident && (blocks.empty() || b > blocks.back())) blocks.push_back(b);
-    }
-    return blocks;
+    const uint32_t units = compute_units_;
+    return distinct({1, units / 4, units / 2, units, 2 * units, resident}, resident);
   }
 
   std::vector<uint32_t> default_threads(bool quick) override {

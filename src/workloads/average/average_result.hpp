@@ -28,7 +28,10 @@ class average_result : public run_data {
   /// `crosses_blocks`: threads check other blocks' elements, else their own.
   /// `memory`: of average_arrays().
   average_result(const step_shape& shape, bool crosses_blocks, std::shared_ptr<arrays> memory)
-      : shape_(shape), crosses_blocks_(crosses_blocks), memory_(std::move(memory)) {}
+      : stores_(shape.stores),
+        elements_(elements_of(shape)),
+        crosses_blocks_(crosses_blocks),
+        memory_(std::move(memory)) {}
 
   void reset() override { memory_->reset(); }
   check_result check(uint64_t steps) override;
@@ -39,9 +42,8 @@ class average_result : public run_data {
   arrays& memory() const { return *memory_; }
 
  private:
-  uint32_t elements() const { return shape_.blocks * shape_.threads; }
-
-  const step_shape shape_;
+  const bool stores_;
+  const uint32_t elements_;
   const bool crosses_blocks_;
   const std::shared_ptr<arrays> memory_;
 };

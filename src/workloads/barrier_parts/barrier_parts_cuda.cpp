@@ -32,13 +32,8 @@ class cuda_barrier_parts : public workload {
   /// One block on each multiprocessor, as in the paper, up to all of them; 30 is where the paper's grids end.
   std::vector<uint32_t> default_blocks(bool quick) override {
     const auto sms = static_cast<uint32_t>(where_.device().sm_count());
-    std::vector<uint32_t> blocks{1, 2, 4, 8, 15, 30, sms / 2, sms};
-    if (quick) blocks = {1, std::min(30u, std::max(sms / 2, 1u)), sms};
-    std::sort(blocks.begin(), blocks.end());
-    blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-    blocks.erase(std::remove_if(blocks.begin(), blocks.end(), [sms](uint32_t b) { return b == 0 || b > sms; }),
-                 blocks.end());
-    return blocks;
+    if (quick) return distinct({1, std::min(30u, sms / 2), sms});
+    return distinct({1, 2, 4, 8, 15, 30, sms / 2, sms}, sms);
   }
   std::vector<uint32_t> default_threads(bool) override { return {256}; }
   double clock_mhz() override { return measure_clock_mhz(where_.device()); }

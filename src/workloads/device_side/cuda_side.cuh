@@ -1,4 +1,4 @@
-// Words that the blocks of a CUDA grid exchange: what workloads check barriers with that keep no steps.
+// Words that the blocks of a CUDA grid exchange, and chance: what workloads check barriers with that keep no steps.
 #pragma once
 
 #include <vector>
@@ -9,6 +9,15 @@
 #include "boundary/cuda_arrays.hpp"
 
 namespace gpusync::tool {
+
+/// Random-looking bits.
+__device__ __forceinline__ uint32_t scramble(uint32_t bits) {
+  bits ^= bits >> 16;
+  bits *= 0x7feb352du;
+  bits ^= bits >> 15;
+  bits *= 0x846ca68bu;
+  return bits ^ bits >> 16;
+}
 
 /// Where blocks leave words for each other: two halves of one word per thread, used in turn, so that one barrier a step
 /// is enough; and a count of those found wrong.

@@ -20,7 +20,7 @@ class relay_result : public run_data {
  public:
   /// `memory`: of relay_arrays().
   relay_result(const step_shape& shape, std::shared_ptr<arrays> memory)
-      : elements_(shape.blocks * shape.threads), memory_(std::move(memory)) {}
+      : elements_(elements_of(shape)), memory_(std::move(memory)) {}
 
   /// The place in the cycle at which the next run begins.
   uint32_t next_phase() const { return static_cast<uint32_t>(phases_ % relay_period); }
