@@ -1,8 +1,8 @@
 // Workload "average" on CUDA devices.
-#include "workloads/average/average_cuda.hpp"
+#include <gpusync/gpusync.cuh>
 
+#include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "measure/cuda_clock.cuh"
 #include "workloads/average/average_result.hpp"
 
 namespace gpusync::tool {
@@ -37,12 +37,18 @@ class cuda_average : public workload {
     if (quick) return {256};
     return {32, 256, 1024};
   }
-  grid_facts facts() override { return facts_of(where_.device()); }
+  grid_facts facts() override {
+    const grid::cuda_line_lease lease(where_.device(), 1);
+    const grid::line_survey& survey = lease.survey().figures();
+    return {static_cast<uint32_t>(where_.device().sm_count()),
+            static_cast<uint32_t>(where_.device().properties().maxThreadsPerMultiProcessor), survey.has_partitions(),
+            survey.near(), survey.far()};
+  }
   double clock_mhz() override { return measure_clock_mhz(where_.device()); }
 
  private:
   const cuda_target where_;
-  const cuda_kernels kernels_ = average_kernels();
+  const cuda_kernels kernels_ = kernels_of<average_text, grid::cuda_algorithms>();
 };
 
 const register_side<workload> registered(device_kind::cuda, make_side<cuda_average>, "average");
