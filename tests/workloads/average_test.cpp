@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "boundary/steps_host.hpp"
-#include "workloads/average/average_result.hpp"
 
 namespace gpusync::tool {
 namespace {

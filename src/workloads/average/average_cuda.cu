@@ -3,7 +3,7 @@
 
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "workloads/average/average_result.hpp"
+#include "workloads/average/average.hpp"
 
 namespace gpusync::tool {
 

@@ -1,6 +1,6 @@
 // Workload "average" on host threads.
 #include "boundary/steps_host.hpp"
-#include "workloads/average/average_result.hpp"
+#include "workloads/average/average.hpp"
 
 namespace gpusync::tool {
 

@@ -1,7 +1,7 @@
 // Workload "average" on OpenCL devices.
 #include "boundary/steps_opencl.hpp"
 #include "embedded/average_text_h.hpp"
-#include "workloads/average/average_result.hpp"
+#include "workloads/average/average.hpp"
 
 namespace gpusync::tool {
 

@@ -1,14 +1,59 @@
-// What the host knows of workload "barrier-parts", whatever device runs it.
+// The variants of workload "barrier-parts" by name, and what the host knows of them, whatever device runs them. C++17:
+// CUDA sources include it.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-#include "workloads/average/average_result.hpp"
-#include "workloads/barrier_parts/barrier_parts_list.hpp"
+#include <gpusync/grid/registry.hpp>
+
+#include "workloads/barrier_parts/barrier_parts.hpp"
 
 namespace gpusync::tool {
+
+/// A part, with its names in results.
+struct part_name {
+  barrier_part part;
+  const char* name;
+  const char* title;
+  const char* item;
+};
+
+inline constexpr part_name part_names[] = {
+    {barrier_part::none, name_of_floor, "the work alone", "F12"},
+    {barrier_part::awaited_add, "atomic-awaited", "one atomic addition for each block, awaited; no work", "F13"},
+    {barrier_part::unawaited_add, "atomic-unawaited", "one reduction for each block; no work", ""},
+    {barrier_part::block_barriers, "block-barriers", "the two block barriers of a grid barrier", "F14"},
+    {barrier_part::fence_by_all, "fence-by-all", "a fence in every thread and two block barriers", ""},
+    {barrier_part::release_by_one, "release-by-one", "two block barriers, between them thread 0 releases", ""},
+    {barrier_part::relaxed_load, "relaxed-load", "two block barriers, between them a poll that succeeds at once", ""},
+    {barrier_part::acquire_load, "acquire-load", "the same with a poll that acquires", ""},
+};
+
+/// The barriers that are measured whole: the paper's in both of its orderings (t4 and t5), and what it has become.
+using whole_barriers =
+    grid::algorithm_list<grid::lock_based<ordering::none>, grid::lock_based<ordering::fence>,
+                         grid::lock_based<ordering::acquire_release>, grid::placed_counters<ordering::acquire_release>>;
+
+/// Calls `visit(std::integral_constant<barrier_part, …>, name)` for each part.
+template <class Visit>
+void for_each_part(Visit&& visit) {
+  const auto with = [&](auto part) {
+    for (const part_name& each : part_names) {
+      if (each.part == part.value) visit(part, each.name);
+    }
+  };
+  with(std::integral_constant<barrier_part, barrier_part::none>{});
+  with(std::integral_constant<barrier_part, barrier_part::awaited_add>{});
+  with(std::integral_constant<barrier_part, barrier_part::unawaited_add>{});
+  with(std::integral_constant<barrier_part, barrier_part::block_barriers>{});
+  with(std::integral_constant<barrier_part, barrier_part::fence_by_all>{});
+  with(std::integral_constant<barrier_part, barrier_part::release_by_one>{});
+  with(std::integral_constant<barrier_part, barrier_part::relaxed_load>{});
+  with(std::integral_constant<barrier_part, barrier_part::acquire_load>{});
+}
 
 /// All variants, the work alone first.
 std::vector<step_method> barrier_parts_methods();

@@ -4,7 +4,7 @@
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "measure/cuda_clock.cuh"
-#include "workloads/oversubscription/relay_result.hpp"
+#include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
 

@@ -1,6 +1,6 @@
 // Workload "oversubscription" on host threads.
 #include "boundary/steps_host.hpp"
-#include "workloads/oversubscription/relay_result.hpp"
+#include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
 

@@ -5,7 +5,7 @@
 #include "boundary/steps_opencl.hpp"
 #include "embedded/relay_text_h.hpp"
 #include "embedded/step_text_h.hpp"
-#include "workloads/oversubscription/relay_result.hpp"
+#include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
 

@@ -1,4 +1,4 @@
-#include "workloads/average/average_result.hpp"
+#include "workloads/average/average.hpp"
 
 #include <bit>
 
