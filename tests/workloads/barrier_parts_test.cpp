@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "boundary/steps_host.hpp"
-#include "workloads/barrier_parts/barrier_parts_result.hpp"
+#include "workloads/barrier_parts/barrier_parts.hpp"
 
 namespace gpusync::tool {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "workloads/barrier_parts/barrier_parts_result.hpp"
+#include "workloads/barrier_parts/barrier_parts.hpp"
 
 namespace gpusync::tool {
 

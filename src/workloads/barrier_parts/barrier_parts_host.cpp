@@ -1,7 +1,7 @@
 // Workload "barrier-parts" on host threads.
 #include "boundary/barrier_methods.hpp"
 #include "boundary/steps_host.hpp"
-#include "workloads/barrier_parts/barrier_parts_result.hpp"
+#include "workloads/barrier_parts/barrier_parts.hpp"
 
 namespace gpusync::tool {
 
