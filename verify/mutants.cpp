@@ -3,7 +3,7 @@
 #include "mutants/algorithms.hpp"
 #include "mutants/memories.hpp"
 #include "planned_counters.hpp"
-#include "workloads/rivals/literal_2010.hpp"
+#include "support/literal_2010.hpp"
 
 namespace gpusync::verify {
 

@@ -4,7 +4,7 @@
 
 #include "checks.hpp"
 #include "planned_counters.hpp"
-#include "workloads/rivals/literal_2010.hpp"
+#include "support/literal_2010.hpp"
 
 namespace gpusync::verify {
 

@@ -34,16 +34,19 @@ struct array_content {
     made.anew = false;
     return made;
   }
-  /// `count` elements of 4 or 8 bytes that all are `value`.
+  /// `count` elements of 4 or 8 bytes that all are `value`, before each run or only before the first.
   template <class T>
-  static array_content filled(size_t count, T value) {
+  static array_content filled(size_t count, T value, bool anew = true) {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "repeated in 8 bytes");
     array_content made;
     made.bytes = count * sizeof(T);
+    made.anew = anew;
     std::memcpy(&made.pattern, &value, sizeof(T));
     if (sizeof(T) == 4) made.pattern |= made.pattern << 32;
     return made;
   }
+  /// 64-bit words to count in.
+  static array_content counts(size_t count = 1) { return filled(count, uint64_t{0}); }
 };
 
 /// In how many 32-bit words what was found differs from what the array must hold.
@@ -75,9 +78,10 @@ class arrays {
   }
 
   /// What an array of one word holds.
-  uint32_t word(size_t array) {
-    if (content_[array].bytes != sizeof(uint32_t)) throw invalid_argument("This array is not one word.");
-    uint32_t found = 0;
+  template <class Word = uint32_t>
+  Word word(size_t array) {
+    if (content_[array].bytes != sizeof(Word)) throw invalid_argument("This array is not one word.");
+    Word found = 0;
     read(array, &found);
     return found;
   }

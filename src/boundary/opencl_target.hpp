@@ -36,6 +36,14 @@ class opencl_target {
     return opencl::checked([&] { return (device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) != 0; });
   }
 
+  /// Bytes of its memory, and those that one buffer may have.
+  uint64_t memory() const {
+    return opencl::checked([&] { return device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>(); });
+  }
+  uint64_t largest_buffer() const {
+    return opencl::checked([&] { return device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>(); });
+  }
+
   cl::Device device;
   cl::Context context;
   cl::CommandQueue queue;

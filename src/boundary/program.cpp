@@ -3,23 +3,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include <gpusync/core/error.hpp>
 
+#include "workloads/device_side/device_side.hpp"
+
 namespace gpusync::tool {
 
-namespace {
-
-using key = std::pair<std::string, device_kind>;
-
-std::map<key, register_workload::opener>& openers() {
-  static std::map<key, register_workload::opener> all;
-  return all;
+uint32_t elements_of(const step_shape& shape) {
+  const uint64_t all = uint64_t{shape.blocks} * shape.threads;
+  if (all != 0 && all <= UINT32_MAX / 2) return static_cast<uint32_t>(all);
+  throw invalid_argument(fmt::format("{} blocks of {} threads are {} elements; 1 to {} can be computed.", shape.blocks,
+                                     shape.threads, all, UINT32_MAX / 2));
 }
 
-}  // namespace
+std::vector<uint32_t> distinct(std::vector<uint32_t> counts, uint32_t most) {
+  std::erase_if(counts, [most](uint32_t count) { return count == 0 || count > most; });
+  std::sort(counts.begin(), counts.end());
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  return counts;
+}
 
 checked_program::checked_program(std::shared_ptr<run_data> data, step_sequence steps)
     : data_(std::move(data)), steps_(std::move(steps)), unit_(std::max(1u, steps_.count)) {}
@@ -61,17 +65,8 @@ verification checked_program::verify() {
   return found;
 }
 
-register_workload::register_workload(std::string name, device_kind kind, opener open) {
-  openers()[{std::move(name), kind}] = std::move(open);
-}
-
 std::shared_ptr<workload> open_workload(const std::string& name, const device_description& device) {
-  const auto found = openers().find({name, device.kind});
-  if (found == openers().end()) {
-    throw error("The workload " + name + " does not run on " + std::string(to_string(device.kind)) + " devices.");
-  }
-  require_not_stuck(device.id);
-  return kept_if_stuck(found->second(device));
+  return open_side<workload>(device, name);
 }
 
 }  // namespace gpusync::tool

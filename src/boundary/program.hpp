@@ -27,6 +27,13 @@ struct step_shape {
   bool stores = false;   ///< every step writes one word per thread, which another block reads and checks after it
 };
 
+/// Threads of a shape. Throws invalid_argument if there are none, or so many that two words for each cannot be numbered
+/// in 32 bits.
+uint32_t elements_of(const step_shape& shape);
+
+/// Those of some counts that are from 1 to `most`, in order, each once.
+std::vector<uint32_t> distinct(std::vector<uint32_t> counts, uint32_t most = UINT32_MAX);
+
 /// A way to pass from one step to the next.
 struct step_method {
   std::string name;                ///< in results: "cg", "lock-based-acquire-release", "relaunch"
@@ -251,14 +258,8 @@ std::unique_ptr<workload> workload_of(Computation computation) {
   return std::make_unique<same_for_all_shapes<Computation>>(std::move(computation));
 }
 
-/// Opens workload `name` ("average") on a device; kept_if_stuck(). Throws gpusync::error if the device's kind does not
-/// have it, or it is stuck.
+/// Opens workload `name` ("average") on a device, as register_side<workload> knows it; kept_if_stuck(). Throws
+/// gpusync::error if the device's kind does not have it, or it is stuck.
 std::shared_ptr<workload> open_workload(const std::string& name, const device_description& device);
-
-/// Registers a workload for a kind of device; called during static initialization.
-struct register_workload {
-  using opener = std::function<std::unique_ptr<workload>(const device_description&)>;
-  register_workload(std::string name, device_kind kind, opener open);
-};
 
 }  // namespace gpusync::tool

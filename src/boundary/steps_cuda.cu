@@ -129,9 +129,10 @@ class alone_program : public steps_program {
   unsigned char nothing_ = 0;  ///< in the place of a barrier
 };
 
-/// One kernel for all steps, with a grid barrier between them.
+/// One kernel for all steps, with a grid barrier between them, or with a part of one.
 class barrier_program : public steps_program {
  public:
+  /// `barrier`: null for a part.
   barrier_program(const launch_shape& shape, cuda_computation computation, const void* kernel,
                   std::unique_ptr<cuda_barrier> barrier)
       : steps_program(shape, std::move(computation)), kernel_(kernel), barrier_(std::move(barrier)) {
@@ -203,6 +204,9 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
   const auto in_graphs = [&](kernel_start how) {
     return std::make_unique<graph_program>(launched, std::move(computation), how);
   };
+  if (const void* const part = computation.kernels.with_part.find(method.name)) {
+    return std::make_unique<barrier_program>(launched, std::move(computation), part, nullptr);
+  }
   if (method.name == method_names::none) {
     return std::make_unique<alone_program>(launched, std::move(computation));
   }

@@ -21,16 +21,23 @@ struct host_text {
 
   template <class Text>
   static host_text of(const Text& text) {
+    host_text made = of_all(text);
+    made.once = [text](host_grid grid, uint32_t number) {
+      typename Text::kept kept = text.load(grid, number);
+      text.step(grid, number, kept);
+      text.save(grid, kept);
+    };
+    return made;
+  }
+  /// For threads that stay alone: of a text that has no single steps.
+  template <class Text>
+  static host_text of_all(const Text& text) {
     return {[text](host_grid grid, uint32_t steps, const std::function<bool(uint32_t)>& boundary) {
               typename Text::kept kept = text.load(grid, 0);
               all_steps(text, grid, steps, kept, boundary);
               text.save(grid, kept);
             },
-            [text](host_grid grid, uint32_t number) {
-              typename Text::kept kept = text.load(grid, number);
-              text.step(grid, number, kept);
-              text.save(grid, kept);
-            }};
+            {}};
   }
 };
 

@@ -6,7 +6,7 @@
 
 #include <gpusync/grid/lock_based.hpp>
 
-#include "workloads/rivals/literal_2010.hpp"
+#include "support/literal_2010.hpp"
 
 namespace gpusync::test {
 

@@ -5,7 +5,7 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/registry.hpp>
 
-#include "workloads/rivals/literal_2010.hpp"
+#include "support/literal_2010.hpp"
 
 namespace gpusync {
 namespace {

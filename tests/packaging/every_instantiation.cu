@@ -3,8 +3,8 @@
 // and an instruction that a GPU lacks is found by the assembler and not before. No kernel of these is run.
 #include <every_header.hpp>  // made by the test: one #include for each
 
+#include "support/literal_2010.hpp"
 #include "workloads/rivals/atomic_word.cuh"
-#include "workloads/rivals/literal_2010.hpp"
 
 namespace gpusync {
 namespace {

@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include "boundary/steps_host.hpp"
-#include "workloads/average/average_result.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -86,8 +85,8 @@ TEST(AverageCheck, FailsABarrierThatJoinsNeighboursOnly) {
   uint32_t at[blocks] = {};
   uint32_t wrong = 0;
   const auto take_step = [&](uint32_t block) {
-    const auto place = average_place::at(blocks, block, 1, 0, true);
-    wrong += average_step({values, nullptr}, place, at[block]++, true);
+    const auto place = average_place_at(blocks, block, 1, 0, true);
+    wrong += average_step(values, &place, at[block]++, true);
   };
   for (; at[blocks - 1] < average_period; take_step(blocks - 1)) {
     for (bool moved = true; moved;) {  // all others go as far ahead as their next ones let them
@@ -105,9 +104,9 @@ TEST(AverageCheck, FailsABarrierThatJoinsNeighboursOnly) {
 TEST(AverageCheck, ReadsWordsOfOtherBlocksOnly) {
   for (uint32_t blocks = 2; blocks < 40; ++blocks) {
     for (uint32_t step = 0; step < average_period; ++step) {
-      const auto place = average_place::at(blocks, blocks - 1, 3, 1, true);
-      EXPECT_LT(place.checked(step), 3 * (blocks - 1)) << blocks << " blocks, step " << step;
-      EXPECT_EQ(place.checked(step) % 3, 1u);
+      const auto place = average_place_at(blocks, blocks - 1, 3, 1, true);
+      EXPECT_LT(average_checked_element(&place, step), 3 * (blocks - 1)) << blocks << " blocks, step " << step;
+      EXPECT_EQ(average_checked_element(&place, step) % 3, 1u);
     }
   }
 }

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "boundary/steps_host.hpp"
-#include "workloads/barrier_parts/barrier_parts_result.hpp"
+#include "workloads/barrier_parts/barrier_parts.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -42,7 +42,6 @@ struct looked_at {
   }
   float* values() { return memory->address<float>(0); }
   uint32_t* word() { return memory->address<uint32_t>(2); }
-  barrier_parts_data data() { return {{values(), memory->address<uint32_t>(1)}, word(), 0}; }
 
   std::shared_ptr<host_arrays> memory;
   barrier_parts_result result;
@@ -71,24 +70,18 @@ TEST(BarrierPartsCheck, FollowsACountThatWraps) {
   EXPECT_EQ(all.result.check_last().wrong, 65535u);
 }
 
-/// Stands for a thread's barrier: calls `boundary` instead, with the buffer and the step's number.
-template <class Boundary>
-struct stand_in {
-  void enter() {}
-  void sync() { boundary(values, step++); }
-
-  const Boundary& boundary;
-  const float* values;
-  uint32_t step = 0;
-};
-
-/// Runs the workload's text with another boundary than the shipped ones; returns how many words were wrong.
+/// Runs the workload's text with another boundary than the shipped ones, which gets the buffer and the step's number;
+/// returns how many words were wrong.
 template <class Boundary>
 uint64_t wrong_with(const step_shape& shape, uint32_t steps, const Boundary& boundary) {
   looked_at all(shape, "lock-based-acquire-release");
   launch(host_device{}, {shape.blocks, shape.threads}, [&] {
-    stand_in<Boundary> barrier{boundary, all.values()};
-    run_with_barrier(host_grid::current(), {all.data(), shape.stores}, steps, barrier);
+    computation::kept kept;
+    all_steps(barrier_parts_in<barrier_part::whole>(*all.memory, shape), host_grid::current(), steps, kept,
+              [&](uint32_t step) {
+                boundary(all.values(), step);
+                return true;
+              });
   });
   return all.result.check(steps).wrong + all.result.check_last().wrong;
 }
@@ -126,7 +119,9 @@ TEST(BarrierPartsCheck, FailsAPollThatFindsAnotherValue) {
   looked_at all({1, 1, false}, "relaxed-load");
   *all.word() = 1;
   launch(host_device{}, {1, 1}, [&] {
-    run_with_part<barrier_part::relaxed_load>(host_grid::current(), {all.data(), false}, 128);
+    computation::kept kept;
+    all_steps(barrier_parts_in<barrier_part::relaxed_load>(*all.memory, {1, 1, false}), host_grid::current(), 128, kept,
+              [](uint32_t) { return true; });
   });
   EXPECT_EQ(all.memory->word(1), 128u);
   EXPECT_EQ(all.result.check(128).wrong, 128u + 1) << "every poll, and a word that nobody was to change";

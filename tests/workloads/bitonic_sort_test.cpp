@@ -26,7 +26,7 @@ struct one_by_one {
 template <class Element>
 void sort_one_by_one(std::vector<Element>& elements, const key_order& order, uint32_t blocks, uint32_t threads) {
   const auto count = static_cast<uint32_t>(elements.size());
-  const bitonic_steps<Element> work{elements.data(), count, merges_of(count), order};
+  const bitonic_steps<Element> work{{}, elements.data(), count, merges_of(count), order};
   for (uint32_t step = 0; step < work.steps(); ++step) {
     for (uint32_t at = 0; at < blocks * threads; ++at) {
       const one_by_one grid{blocks, threads, at};
@@ -49,7 +49,7 @@ TEST(BitonicSort, SortsEveryInputOfZerosAndOnesAndSoEverything) {  // Knuth, TAO
 }
 
 TEST(BitonicSort, HasAsManyStepsAsThePaper) {
-  const bitonic_steps<uint32_t> work{nullptr, 1u << 20, merges_of(1u << 20), {}};
+  const bitonic_steps<uint32_t> work{{}, nullptr, 1u << 20, merges_of(1u << 20), {}};
   EXPECT_EQ(work.steps(), 20u * 21 / 2);
   EXPECT_EQ(merges_of(0), 0u);
   EXPECT_EQ(merges_of(1), 0u);

@@ -26,11 +26,11 @@ base_vector bases(const std::string& letters) {
   return codes;
 }
 
-/// What align_reference and align_reference_parallel find, which must be the same.
+/// What align_reference finds in one tile and in several, which must be the same.
 alignment_end align(const base_vector& query, const base_vector& reference, const alignment_scoring& scoring) {
   const alignment_end found = align_reference(query, reference, scoring);
   for (const tile_shape tile : {tile_shape{1, 1}, tile_shape{2, 3}, tile_shape{100, 3}, tile_shape{1024, 2048}}) {
-    EXPECT_EQ(align_reference_parallel(query, reference, scoring, 2, tile), found);
+    EXPECT_EQ(align_reference(query, reference, scoring, 2, tile), found);
   }
   return found;
 }
@@ -151,8 +151,7 @@ RC_GTEST_PROP(SmithWatermanReference, FindsTheSameInTilesOfAnyShapeOnAnyNumberOf
   const base_vector reference = *rc::gen::arbitrary<bool>() ? any_relative(query) : any_bases(60);
   const tile_shape tile{*rc::gen::inRange<size_t>(1, 20), *rc::gen::inRange<size_t>(1, 20)};
   const auto threads = *rc::gen::inRange<uint32_t>(0, 6);
-  RC_ASSERT(align_reference_parallel(query, reference, scoring, threads, tile) ==
-            align_reference(query, reference, scoring));
+  RC_ASSERT(align_reference(query, reference, scoring, threads, tile) == align_reference(query, reference, scoring));
 }
 
 TEST(SmithWatermanReference, ReportsTheFirstOfEqualEndsWhicheverThreadIsFirst) {
@@ -165,13 +164,13 @@ TEST(SmithWatermanReference, ReportsTheFirstOfEqualEndsWhicheverThreadIsFirst) {
   }
   const alignment_end first{20, 29, 9};
   for (int i = 0; i < 100; ++i) {
-    ASSERT_EQ(align_reference_parallel(query, reference, {2, -9, 9, 9}, 4, {30, 40}), first);
+    ASSERT_EQ(align_reference(query, reference, {2, -9, 9, 9}, 4, {30, 40}), first);
   }
 }
 
 TEST(SmithWatermanReference, RefusesATileWithoutLetters) {
-  EXPECT_THROW((void)align_reference_parallel({0}, {0}, {}, 1, {0, 1}), invalid_argument);
-  EXPECT_THROW((void)align_reference_parallel({0}, {0}, {}, 1, {1, 0}), invalid_argument);
+  EXPECT_THROW((void)align_reference({0}, {0}, {}, 1, {0, 1}), invalid_argument);
+  EXPECT_THROW((void)align_reference({0}, {0}, {}, 1, {1, 0}), invalid_argument);
 }
 
 /// The sentence with which a scoring is refused; empty if it is not.
@@ -191,7 +190,6 @@ TEST(AlignmentScoring, IsRefusedWithItsNumbers) {
   const auto expect = [](const alignment_scoring& scoring, const std::string& words) {
     EXPECT_NE(refusal(scoring).find(words), std::string::npos) << words << ": " << refusal(scoring);
     EXPECT_THROW((void)align_reference({0}, {0}, scoring), invalid_argument);
-    EXPECT_THROW((void)align_reference_parallel({0}, {0}, scoring), invalid_argument);
   };
   expect({0, -1, 3, 1}, "scores 0, but must score at least 1");
   expect({-2, -3, 3, 1}, "scores -2");

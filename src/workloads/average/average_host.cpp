@@ -1,6 +1,6 @@
 // Workload "average" on host threads.
 #include "boundary/steps_host.hpp"
-#include "workloads/average/average_result.hpp"
+#include "workloads/average/average.hpp"
 
 namespace gpusync::tool {
 
@@ -34,8 +34,7 @@ class host_average : public workload {
   std::vector<uint32_t> default_threads(bool) override { return {1}; }
 };
 
-const register_workload registered("average", device_kind::host,
-                                   [](const device_description&) { return std::make_unique<host_average>(); });
+const register_side<workload> registered(device_kind::host, make_side<host_average>, "average");
 
 }  // namespace
 

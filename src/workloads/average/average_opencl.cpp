@@ -1,7 +1,7 @@
 // Workload "average" on OpenCL devices.
 #include "boundary/steps_opencl.hpp"
-#include "embedded/average_cl.hpp"
-#include "workloads/average/average_result.hpp"
+#include "embedded/average_text_h.hpp"
+#include "workloads/average/average.hpp"
 
 namespace gpusync::tool {
 
@@ -38,18 +38,15 @@ class opencl_average : public workload {
 
   std::vector<uint32_t> default_blocks(bool quick) override {
     const auto resident = static_cast<uint32_t>(workload::max_co_resident(default_threads(quick).front()));
-    std::vector<uint32_t> blocks;
     if (target_.is_cpu()) {
       if (quick) return {resident};
+      std::vector<uint32_t> blocks;
       for (uint32_t b = 1; b <= resident; ++b) blocks.push_back(b);
       return blocks;
     }
     if (quick) return {std::min(compute_units_, resident)};
-    for (const uint32_t b :
-         {1u, compute_units_ / 4, compute_units_ / 2, compute_units_, 2 * compute_units_, resident}) {
-      if (b >= 1 && b <= resident && (blocks.empty() || b > blocks.back())) blocks.push_back(b);
-    }
-    return blocks;
+    const uint32_t units = compute_units_;
+    return distinct({1, units / 4, units / 2, units, 2 * units, resident}, resident);
   }
 
   std::vector<uint32_t> default_threads(bool quick) override {
@@ -60,12 +57,10 @@ class opencl_average : public workload {
  private:
   const opencl_target target_;
   const uint32_t compute_units_;
-  const std::shared_ptr<opencl_kernels> kernels_ = std::make_shared<opencl_kernels>(target_, embedded::average_cl);
+  const std::shared_ptr<opencl_kernels> kernels_ = std::make_shared<opencl_kernels>(target_, embedded::average_text_h);
 };
 
-const register_workload registered("average", device_kind::opencl, [](const device_description& device) {
-  return std::make_unique<opencl_average>(device);
-});
+const register_side<workload> registered(device_kind::opencl, make_side<opencl_average>, "average");
 
 }  // namespace
 

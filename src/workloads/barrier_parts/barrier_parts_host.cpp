@@ -1,76 +1,31 @@
 // Workload "barrier-parts" on host threads.
 #include "boundary/barrier_methods.hpp"
 #include "boundary/steps_host.hpp"
-#include "workloads/barrier_parts/barrier_parts_result.hpp"
+#include "workloads/barrier_parts/barrier_parts.hpp"
 
 namespace gpusync::tool {
 
 namespace {
-
-/// What both kinds of variants work on.
-struct parts_memory {
-  parts_memory(const step_shape& shape, const std::string& method)
-      : memory(std::make_shared<host_arrays>(barrier_parts_arrays(shape))),
-        result(std::make_shared<barrier_parts_result>(shape, method, memory)),
-        text{{{memory->address<float>(0), memory->address<uint32_t>(1)}, memory->address<uint32_t>(2), 0},
-             shape.stores} {}
-
-  std::shared_ptr<host_arrays> memory;
-  std::shared_ptr<barrier_parts_result> result;
-  barrier_parts_text text;
-};
-
-template <barrier_part Part>
-class part_program : public host_program {
- public:
-  part_program(const step_shape& shape, const parts_memory& memory)
-      : host_program(shape, memory.result, barrier_parts_steps_of_a_run()), text_(memory.text) {}
-
- private:
-  void carry_out(uint32_t steps) override {
-    launch(device_, shape_, [this, steps] { run_with_part<Part>(host_grid::current(), text_, steps); });
-  }
-
-  const barrier_parts_text text_;
-};
-
-template <class Algorithm>
-class whole_barrier_program : public host_program {
- public:
-  whole_barrier_program(const step_shape& shape, const parts_memory& memory)
-      : host_program(shape, memory.result, barrier_parts_steps_of_a_run()),
-        text_(memory.text),
-        storage_(shape.blocks) {}
-
- private:
-  void carry_out(uint32_t steps) override {
-    launch(
-        device_, shape_,
-        [this, steps](basic_grid_barrier<Algorithm, host_grid> barrier) {
-          run_with_barrier(host_grid::current(), text_, steps, barrier);
-        },
-        storage_.barrier());
-  }
-
-  const barrier_parts_text text_;
-  host_barrier_storage<Algorithm> storage_;
-};
 
 class host_barrier_parts : public workload {
  public:
   std::vector<step_method> methods() const override { return barrier_parts_methods(); }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    require_co_resident(device_, {shape.blocks, shape.threads});
-    const parts_memory memory(shape, method.name);
+    const auto memory = std::make_shared<host_arrays>(barrier_parts_arrays(shape));
+    const auto prepared = [&](auto part, const step_method& boundary) {
+      return prepare_program(boundary, shape,
+                             host_computation{host_text::of_all(barrier_parts_in<part.value>(*memory, shape)),
+                                              barrier_parts_steps_of_a_run(),
+                                              std::make_shared<barrier_parts_result>(shape, method.name, memory)});
+    };
     std::unique_ptr<program> made;
     for_each_part([&](auto part, const char* name) {
-      if (method.name == name) made = std::make_unique<part_program<part.value>>(shape, memory);
+      if (method.name == name) made = prepared(part, {method_names::none, "", {}});
     });
     if (made) return made;
-    made = with_algorithm<std::unique_ptr<program>, whole_barriers>(method, [&](auto algorithm) {
-      return std::make_unique<whole_barrier_program<decltype(algorithm)>>(shape, memory);
-    });
+    made = with_algorithm<std::unique_ptr<program>, whole_barriers>(
+        method, [&](auto) { return prepared(std::integral_constant<barrier_part, barrier_part::whole>{}, method); });
     if (!made) throw invalid_argument("There is no variant " + method.name + " on the host.");
     return made;
   }
@@ -91,8 +46,7 @@ class host_barrier_parts : public workload {
   const host_device device_{};
 };
 
-const register_workload registered("barrier-parts", device_kind::host,
-                                   [](const device_description&) { return std::make_unique<host_barrier_parts>(); });
+const register_side<workload> registered(device_kind::host, make_side<host_barrier_parts>, "barrier-parts");
 
 }  // namespace
 

@@ -25,9 +25,8 @@ class barrier_program : public stress_program {
         blocks_(blocks),
         kernels_(kernels),
         barrier_(make_cuda_barrier(barrier, where.device(), blocks, std::nullopt)),
-        data_(where.device(), blocks, threads),
-        checked_(where.device(), sizeof(unsigned long long)),
-        timed_out_(where.device(), sizeof(unsigned long long)) {
+        memory_(std::make_unique<cuda_arrays>(
+            where, exchange_arrays(blocks, threads, {array_content::counts(), array_content::counts()}))) {
     require_co_resident(where.device(), kernels.whole, shape_);
     if (kernels.parts == nullptr) return;
     require_co_resident(where.device(), kernels.parts, shape_);
@@ -49,7 +48,7 @@ class barrier_program : public stress_program {
   void run(stress_mode mode, uint32_t phases, uint32_t seed) override {
     const cuda_device_scope scope(where_.device().ordinal());
     stress_task task{};
-    task.data = data_.view();
+    task.data = exchange_in(*memory_);
     task.first = next_phase_;
     task.phases = phases;
     task.seed = seed;
@@ -60,8 +59,8 @@ class barrier_program : public stress_program {
     task.drop_block[1] = (task.drop_block[0] + 1 + seed / 3 % (blocks_ > 1 ? blocks_ - 1 : 1)) % blocks_;
     task.drop_phase[0] = phases / 3;
     task.drop_phase[1] = phases / 3 + 1 + seed % (phases / 3 + 1);
-    task.checked = static_cast<unsigned long long*>(checked_.address());
-    task.timed_out = static_cast<unsigned long long*>(timed_out_.address());
+    task.checked = memory_->address<unsigned long long>(2);
+    task.timed_out = memory_->address<unsigned long long>(3);
     start(mode, task);
     where_.await(2.0 * stress_deadline_ns * 1e-9 + 20);
     next_phase_ += phases;
@@ -69,7 +68,7 @@ class barrier_program : public stress_program {
     require_in_time();
   }
 
-  stress_count count() const override { return {phases_, read(checked_), data_.wrong()}; }
+  stress_count count() const override { return {phases_, memory_->word<uint64_t>(2), memory_->word<uint64_t>(1)}; }
 
  private:
   void start(stress_mode mode, stress_task task) {
@@ -83,15 +82,8 @@ class barrier_program : public stress_program {
                            {part(0), part(1), part(task.parts == 3 ? 2 : 1)});  // with two parts nobody calls the last
   }
 
-  static uint64_t read(const cuda_buffer& counter) {
-    const cuda_device_scope scope(counter.ordinal());
-    unsigned long long value = 0;
-    check_cuda(cudaMemcpy(&value, counter.address(), sizeof(value), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return value;
-  }
-
   void require_in_time() {
-    const uint64_t late = read(timed_out_);
+    const uint64_t late = memory_->word<uint64_t>(3);
     if (late == 0) return;
     std::string words = "The waits of " + std::to_string(late) + " blocks timed out after " +
                         std::to_string(stress_deadline_ns / 1'000'000'000) + " s";
@@ -110,9 +102,7 @@ class barrier_program : public stress_program {
   const stress_kernels kernels_;
   const std::unique_ptr<cuda_barrier> barrier_;
   std::unique_ptr<cuda_barrier> second_, third_;
-  exchange_memory data_;
-  cuda_buffer checked_;
-  cuda_buffer timed_out_;
+  const std::unique_ptr<cuda_arrays> memory_;  ///< of the exchange; counts of words compared and of blocks timed out
   uint32_t next_phase_ = 1;
   uint64_t phases_ = 0;
 };
@@ -139,9 +129,7 @@ class cuda_barrier_stress : public barrier_stress_device {
       [](auto algorithm) { return &stress<basic_grid_barrier<decltype(algorithm), cuda_grid, dropping_blocks>>; });
 };
 
-const register_side<barrier_stress_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_barrier_stress>(device);
-});
+const register_side<barrier_stress_device> registered(device_kind::cuda, make_side<cuda_barrier_stress>);
 
 }  // namespace
 

@@ -22,16 +22,6 @@ struct stress_task {
 /// Longer than anything but a hang takes.
 inline constexpr uint64_t stress_deadline_ns = 20'000'000'000;
 
-/// Random-looking bits.
-__device__ __forceinline__ uint32_t scramble(uint32_t h) {
-  h ^= h >> 16;
-  h *= 0x7feb352du;
-  h ^= h >> 15;
-  h *= 0x846ca68bu;
-  h ^= h >> 16;
-  return h;
-}
-
 /// The blocks that one barrier joins.
 struct stress_part {
   uint32_t number, first, count;

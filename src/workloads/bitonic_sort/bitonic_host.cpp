@@ -23,13 +23,9 @@ class host_bitonic : public bitonic_device {
     if (input.element_bytes == 8) return tool::sorting<uint64_t>(input);
     return tool::sorting<sort_pair>(input);
   }
-  bool has(sort_form form) const override { return form == sort_form::memory; }
-  uint64_t memory() const override { return 0; }
 };
 
-const register_side<bitonic_device> registered(device_kind::host, [](const device_description&) {
-  return std::make_unique<host_bitonic>();
-});
+const register_side<bitonic_device> registered(device_kind::host, make_side<host_bitonic>);
 
 }  // namespace
 

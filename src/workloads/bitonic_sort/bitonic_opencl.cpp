@@ -36,13 +36,8 @@ class opencl_bitonic : public bitonic_device {
     return workload_of(opencl_computation{kernels, set_arguments, step_sequence::of_whole(bitonic_steps_in(merges)),
                                           sorted_result(input, memory)});
   }
-  bool has(sort_form form) const override { return form == sort_form::memory; }
-  uint64_t memory() const override {
-    return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>(); });
-  }
-  uint64_t largest_buffer() const override {
-    return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>(); });
-  }
+  uint64_t memory() const override { return target_.memory(); }
+  uint64_t largest_buffer() const override { return target_.largest_buffer(); }
   /// The elements: the host has the others.
   memory_need need_of(uint64_t count, uint32_t element_bytes, sort_form) const override {
     return {count * element_bytes, count * element_bytes};
@@ -53,9 +48,7 @@ class opencl_bitonic : public bitonic_device {
   std::map<uint32_t, std::shared_ptr<opencl_kernels>> kernels_;  ///< by the bytes of an element
 };
 
-const register_side<bitonic_device> registered(device_kind::opencl, [](const device_description& device) {
-  return std::make_unique<opencl_bitonic>(device);
-});
+const register_side<bitonic_device> registered(device_kind::opencl, make_side<opencl_bitonic>);
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace gpusync::tool {
 /// The stages. Precondition: threads per block are a power of two, 32 to 256, and all threads together have room for
 /// 2^merges elements, merges >= chunk.
 template <class Element>
-class bitonic_stages {
+class bitonic_stages : public computation {
  public:
   /// Elements of a thread, 128 bytes, consecutive in the sequence: few threads with many elements wait less for each
   /// other than many with few.
@@ -64,10 +64,6 @@ class bitonic_stages {
     }
     return now;
   }
-
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD void save(const Grid&, const kept&) const {}
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>

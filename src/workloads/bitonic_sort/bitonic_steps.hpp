@@ -7,6 +7,7 @@
 // be sorted. The other steps compare elements that are 2^(m-2), …, 2, 1 apart.
 #pragma once
 
+#include "boundary/computation.hpp"
 #include "workloads/bitonic_sort/sort_elements.hpp"
 
 namespace gpusync::tool {
@@ -26,13 +27,12 @@ GPUSYNC_HD constexpr uint32_t bitonic_steps_in(uint32_t merges) {
 /// The network. Elements are dealt out to threads in pairs to be compared; a step reads what all blocks wrote in the
 /// step before. Precondition: count <= 2^31.
 template <class Element>
-struct bitonic_steps {
+struct bitonic_steps : computation {
   /// The step to come: in merge `merge`, comparing elements 2^distance apart, or mirrored if distance is merge - 1.
   struct kept {
     uint32_t merge;
     uint32_t distance;
   };
-  static constexpr uint32_t most_threads = 1024, full_blocks = 2;
 
   Element* elements;
   uint32_t count;
@@ -40,7 +40,7 @@ struct bitonic_steps {
   key_order order;
 
   static bitonic_steps of(Element* elements, uint64_t count, const key_order& order) {
-    return {elements, static_cast<uint32_t>(count), merges_of(count), order};
+    return {{}, elements, static_cast<uint32_t>(count), merges_of(count), order};
   }
 
   GPUSYNC_HD uint32_t steps() const { return bitonic_steps_in(merges); }
@@ -52,9 +52,6 @@ struct bitonic_steps {
     for (; step >= merge; ++merge) step -= merge;
     return {merge, merge - 1 - step};
   }
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD void save(Grid, const kept&) const {}
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>

@@ -9,6 +9,7 @@
 
 #include "boundary/arrays.hpp"
 #include "workloads/bitonic_sort/sort_elements.hpp"
+#include "workloads/device_side/application_device.hpp"
 #include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
@@ -61,11 +62,8 @@ array_content elements_of(const sort_input& input);
 /// What a run on such elements, the first of the arrays, must have done.
 std::shared_ptr<run_data> sorted_result(const sort_input& input, std::shared_ptr<arrays> memory);
 
-/// How a sort's elements are kept from step to step.
-enum class sort_form {
-  memory,     ///< in memory: a boundary after each step of comparisons, as in 2010
-  registers,  ///< in registers, as far as a kernel lives: a boundary after each step between blocks
-};
+/// How a sort's elements are kept. In registers, there is a boundary after each step between blocks only.
+using sort_form = kept_form;
 
 /// What a sort needs of a device's memory, in bytes.
 struct memory_need {
@@ -74,18 +72,11 @@ struct memory_need {
 };
 
 /// The device side.
-class bitonic_device {
+class bitonic_device : public application_device {
  public:
-  virtual ~bitonic_device() = default;
   /// The workload on this input, which must outlive it, as must the device. Throws invalid_argument if the device does
   /// not have that form.
   virtual std::unique_ptr<workload> sorting(const sort_input& input, sort_form form) = 0;
-  /// Whether it has it.
-  virtual bool has(sort_form form) const = 0;
-  /// Bytes that a sort may take; 0 if that is not known.
-  virtual uint64_t memory() const = 0;
-  /// Bytes that one buffer may have; 0 if that is not limited otherwise.
-  virtual uint64_t largest_buffer() const { return 0; }
   /// What a sort takes: elements as they come, as they are sorted and as they should be; in registers also two halves,
   /// padded to a power of two, to exchange them.
   virtual memory_need need_of(uint64_t count, uint32_t element_bytes, sort_form form) const {
@@ -94,8 +85,6 @@ class bitonic_device {
     const uint64_t exchanged = form == sort_form::registers ? 2 * padded * element_bytes : 0;
     return {3 * count * element_bytes + exchanged, std::max(count * element_bytes, exchanged)};
   }
-  /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
-  virtual double clock_mhz() { return 0; }
 };
 
 }  // namespace gpusync::tool

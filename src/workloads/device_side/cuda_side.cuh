@@ -1,12 +1,23 @@
-// Words that the blocks of a CUDA grid exchange: what workloads check barriers with that keep no steps.
+// Words that the blocks of a CUDA grid exchange, and chance: what workloads check barriers with that keep no steps.
 #pragma once
+
+#include <vector>
 
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/registry.hpp>
 
-#include "boundary/cuda_target.hpp"
+#include "boundary/cuda_arrays.hpp"
 
 namespace gpusync::tool {
+
+/// Random-looking bits.
+__device__ __forceinline__ uint32_t scramble(uint32_t bits) {
+  bits ^= bits >> 16;
+  bits *= 0x7feb352du;
+  bits ^= bits >> 15;
+  bits *= 0x846ca68bu;
+  return bits ^ bits >> 16;
+}
 
 /// Where blocks leave words for each other: two halves of one word per thread, used in turn, so that one barrier a step
 /// is enough; and a count of those found wrong.
@@ -45,26 +56,18 @@ struct exchange {
   }
 };
 
-/// The memory of an exchange, and its counts on the host.
-class exchange_memory {
- public:
-  exchange_memory(const cuda_device& device, uint32_t blocks, uint32_t threads)
-      : words_(device, 2 * size_t{blocks} * threads * sizeof(uint32_t)), wrong_(device, sizeof(unsigned long long)) {}
+/// The memory of an exchange, whose words stay from run to run, and `more` behind it.
+inline std::vector<array_content> exchange_arrays(uint32_t blocks, uint32_t threads,
+                                                  std::initializer_list<array_content> more = {}) {
+  std::vector<array_content> all{array_content::filled(2 * size_t{blocks} * threads, 0u, false),
+                                 array_content::counts()};
+  all.insert(all.end(), more);
+  return all;
+}
 
-  exchange view() const {
-    return {static_cast<uint32_t*>(words_.address()), static_cast<unsigned long long*>(wrong_.address())};
-  }
-  /// Words found wrong since the memory was made. Blocking; precondition: no kernel uses it.
-  uint64_t wrong() const {
-    const cuda_device_scope scope(wrong_.ordinal());
-    unsigned long long count = 0;
-    check_cuda(cudaMemcpy(&count, wrong_.address(), sizeof(count), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return count;
-  }
-
- private:
-  cuda_buffer words_;
-  cuda_buffer wrong_;
-};
+/// The exchange in such arrays.
+inline exchange exchange_in(const cuda_arrays& memory) {
+  return {memory.address<uint32_t>(0), memory.address<unsigned long long>(1)};
+}
 
 }  // namespace gpusync::tool

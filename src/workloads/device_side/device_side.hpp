@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <gpusync/core/error.hpp>
 
@@ -18,25 +20,38 @@ namespace gpusync::tool {
 template <class Part>
 using part_opener = std::function<std::unique_ptr<Part>(const device_description&)>;
 
-/// The implementations of Part that this build has.
+/// The implementations of Part that this build has, by name where there are several for a kind of device.
 template <class Part>
-std::map<device_kind, part_opener<Part>>& part_openers() {
-  static std::map<device_kind, part_opener<Part>> all;
+std::map<std::pair<std::string, device_kind>, part_opener<Part>>& part_openers() {
+  static std::map<std::pair<std::string, device_kind>, part_opener<Part>> all;
   return all;
+}
+
+/// Opens a class that is made of the device's description, or of nothing.
+template <class Side>
+std::unique_ptr<Side> make_side(const device_description& device) {
+  if constexpr (std::is_constructible_v<Side, const device_description&>) {
+    return std::make_unique<Side>(device);
+  } else {
+    return std::make_unique<Side>();
+  }
 }
 
 /// Registers an implementation; called during static initialization.
 template <class Part>
 struct register_side {
-  register_side(device_kind kind, part_opener<Part> open) { part_openers<Part>()[kind] = std::move(open); }
+  register_side(device_kind kind, part_opener<Part> open, const std::string& name = "") {
+    part_openers<Part>()[{name, kind}] = std::move(open);
+  }
 };
 
 /// The implementation for a device; kept_if_stuck(). Throws gpusync::error if its kind has none, or it is stuck.
 template <class Part>
-std::shared_ptr<Part> open_side(const device_description& device) {
-  const auto found = part_openers<Part>().find(device.kind);
+std::shared_ptr<Part> open_side(const device_description& device, const std::string& name = "") {
+  const auto found = part_openers<Part>().find({name, device.kind});
   if (found == part_openers<Part>().end()) {
-    throw error("This experiment does not run on " + std::string(to_string(device.kind)) + " devices.");
+    throw error((name.empty() ? "This experiment" : "The workload " + name) + " does not run on " +
+                std::string(to_string(device.kind)) + " devices.");
   }
   require_not_stuck(device.id);
   return kept_if_stuck(found->second(device));

@@ -73,21 +73,21 @@ class barrier_program : public late_arrival_program {
         shape_{blocks, threads},
         kernel_(kernel),
         barrier_(make_cuda_barrier(barrier, where.device(), blocks, std::nullopt)),
-        data_(where.device(), blocks, threads),
-        passages_(where.device(), size_t{steps} * blocks * sizeof(passage)) {
+        memory_(std::make_unique<cuda_arrays>(
+            where, exchange_arrays(blocks, threads, {array_content::filled(size_t{steps} * blocks, passage{})}))) {
     require_co_resident(where.device(), kernel, shape_);
   }
 
   late_arrival_times run() override {
     const cuda_device_scope scope(where_.device().ordinal());
-    exchange data = data_.view();
-    void* passages = passages_.address();
+    exchange data = exchange_in(*memory_);
+    auto* passages = memory_->address<passage>(2);
     launch_with(where_, shape_, kernel_, {&data, &next_step_, &passages}, barrier_.get());
     check_cuda(cudaStreamSynchronize(where_.stream()), "a launch with a late block");
     next_step_ += steps;
     const size_t blocks = shape_.blocks.count();
     std::vector<passage> seen(steps * blocks);
-    check_cuda(cudaMemcpy(seen.data(), passages_.address(), passages_.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    memory_->read(2, seen.data());
     late_arrival_times times;
     for (uint32_t s = warm_up; s < steps; ++s) add(times, seen.data() + s * blocks, blocks);
     launches_ += 1;
@@ -97,7 +97,7 @@ class barrier_program : public late_arrival_program {
   uint64_t checked() const override {
     return launches_ * steps * checks_per_step * shape_.blocks.count() * shape_.threads.count();
   }
-  uint64_t wrong() const override { return data_.wrong(); }
+  uint64_t wrong() const override { return memory_->word<uint64_t>(1); }
 
  private:
   /// Adds the figures of one step. Differences are taken modulo 2^32, for the timer's low word wraps every 4 s.
@@ -118,8 +118,7 @@ class barrier_program : public late_arrival_program {
   const launch_shape shape_;
   const void* const kernel_;
   const std::unique_ptr<cuda_barrier> barrier_;
-  exchange_memory data_;
-  cuda_buffer passages_;
+  const std::unique_ptr<cuda_arrays> memory_;  ///< of the exchange; where blocks note their passages
   uint32_t next_step_ = 1;
   uint64_t launches_ = 0;
 };
@@ -144,9 +143,7 @@ class cuda_late_arrival : public late_arrival_device {
       [](auto algorithm) { return &arrive_late<barrier_with<decltype(algorithm)>>; });
 };
 
-const register_side<late_arrival_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_late_arrival>(device);
-});
+const register_side<late_arrival_device> registered(device_kind::cuda, make_side<cuda_late_arrival>);
 
 }  // namespace
 

@@ -258,9 +258,7 @@ class cuda_message_floor : public message_floor_device {
   bool surveyed_ = false;
 };
 
-const register_side<message_floor_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_message_floor>(device);
-});
+const register_side<message_floor_device> registered(device_kind::cuda, make_side<cuda_message_floor>);
 
 }  // namespace
 

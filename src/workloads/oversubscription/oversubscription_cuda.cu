@@ -4,7 +4,7 @@
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "measure/cuda_clock.cuh"
-#include "workloads/oversubscription/relay_result.hpp"
+#include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
 
@@ -91,9 +91,7 @@ class cuda_oversubscription : public workload {
   const cuda_target where_;
 };
 
-const register_workload registered("oversubscription", device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_oversubscription>(device);
-});
+const register_side<workload> registered(device_kind::cuda, make_side<cuda_oversubscription>, "oversubscription");
 
 }  // namespace
 

@@ -1,6 +1,6 @@
 // Workload "oversubscription" on host threads.
 #include "boundary/steps_host.hpp"
-#include "workloads/oversubscription/relay_result.hpp"
+#include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
 
@@ -66,8 +66,7 @@ class host_oversubscription : public workload {
   const host_device device_{};
 };
 
-const register_workload registered("oversubscription", device_kind::host,
-                                   [](const device_description&) { return std::make_unique<host_oversubscription>(); });
+const register_side<workload> registered(device_kind::host, make_side<host_oversubscription>, "oversubscription");
 
 }  // namespace
 

@@ -3,8 +3,9 @@
 
 #include <gpusync/opencl/opencl.hpp>
 #include "boundary/steps_opencl.hpp"
-#include "embedded/oversubscription_cl.hpp"
-#include "workloads/oversubscription/relay_result.hpp"
+#include "embedded/relay_text_h.hpp"
+#include "embedded/step_text_h.hpp"
+#include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
 
@@ -23,9 +24,9 @@ class phased_kernels {
   cl::Kernel& of(opencl::phased_schedule schedule) {
     cl::Kernel& made = kernels_[schedule];
     if (made() == nullptr) {
-      const cl::Program built =
-          opencl::build(target_.context, target_.device,
-                        opencl::phased_source(schedule, barrier_of(schedule)) + embedded::oversubscription_cl);
+      const cl::Program built = opencl::build(
+          target_.context, target_.device,
+          opencl::phased_source(schedule, barrier_of(schedule)) + embedded::step_text_h + embedded::relay_text_h);
       opencl::checked([&] { made = cl::Kernel(built, "relay_phased"); });
     }
     return made;
@@ -108,14 +109,11 @@ class opencl_oversubscription : public workload {
 
  private:
   const opencl_target target_;
-  const std::shared_ptr<opencl_kernels> steps_ =
-      std::make_shared<opencl_kernels>(target_, embedded::oversubscription_cl);
+  const std::shared_ptr<opencl_kernels> steps_ = std::make_shared<opencl_kernels>(target_, embedded::relay_text_h);
   phased_kernels phased_{target_};
 };
 
-const register_workload registered("oversubscription", device_kind::opencl, [](const device_description& device) {
-  return std::make_unique<opencl_oversubscription>(device);
-});
+const register_side<workload> registered(device_kind::opencl, make_side<opencl_oversubscription>, "oversubscription");
 
 }  // namespace
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "boundary/program.hpp"
+#include "workloads/device_side/application_device.hpp"
 #include "workloads/device_side/device_side.hpp"
 #include "workloads/smith_waterman/scoring.hpp"
 
@@ -41,29 +42,17 @@ alignment_end end_of(const std::vector<row_best>& rows);
 /// What a device found, compared with the host's: one for each letter of the query, as many as the host has.
 check_result compare_rows(const alignment_problem& problem, const std::vector<row_best>& found);
 
-/// How rows are kept from one diagonal to the next.
-enum class alignment_form {
-  memory,     ///< in memory, as in 2010
-  registers,  ///< in registers, as far as a kernel lives: each thread has rows of its own
-};
+/// How rows are kept from one diagonal to the next. In registers, each thread has rows of its own.
+using alignment_form = kept_form;
 
 /// The device side.
-class smith_waterman_device {
+class smith_waterman_device : public application_device {
  public:
-  virtual ~smith_waterman_device() = default;
   /// The workload on this problem, which must outlive it, as must the device. Throws invalid_argument if the device
   /// does not have that form.
   virtual std::unique_ptr<workload> aligning(const alignment_problem& problem, alignment_form form) = 0;
-  /// Whether it has it.
-  virtual bool has(alignment_form form) const = 0;
   /// The names of the methods that it has in registers; empty if it has none.
   virtual std::vector<std::string> methods_in_registers() const { return {}; }
-  /// Bytes that a problem may take; 0 if that is not known.
-  virtual uint64_t memory() const = 0;
-  /// Bytes that one buffer may have; 0 if that is not limited otherwise.
-  virtual uint64_t largest_buffer() const { return 0; }
-  /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
-  virtual double clock_mhz() { return 0; }
 };
 
 }  // namespace gpusync::tool

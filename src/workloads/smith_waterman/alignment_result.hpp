@@ -12,8 +12,10 @@ std::vector<array_content> alignment_arrays(const alignment_problem& problem);
 /// The problem and the rows in such arrays, of host_arrays or cuda_arrays.
 template <class Arrays>
 wavefront_steps alignment_in(const alignment_problem& problem, Arrays& memory) {
-  return {wavefront_problem::of(problem, memory.template address<uint8_t>(0), memory.template address<uint8_t>(1)),
-          memory.template address<handed_down>(2), memory.template address<handed_on>(3),
+  return {{},
+          wavefront_problem::of(problem, memory.template address<uint8_t>(0), memory.template address<uint8_t>(1)),
+          memory.template address<handed_down>(2),
+          memory.template address<handed_on>(3),
           memory.template address<row_best>(4)};
 }
 

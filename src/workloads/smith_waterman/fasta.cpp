@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "usage_error.hpp"
-#include "workloads/smith_waterman/scoring.hpp"
 
 namespace gpusync::tool {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/smith_waterman/sequence.hpp"
+#include "workloads/smith_waterman/scoring.hpp"
 
 namespace gpusync::tool {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "workloads/smith_waterman/sequence.hpp"
+#include "workloads/smith_waterman/scoring.hpp"
 
 namespace gpusync::tool {
 

@@ -31,7 +31,7 @@ struct edge {
 /// cell, its letters counted from the tile's first.
 template <bool Rows>
 alignment_end compute_tile(bases query, bases reference, const alignment_scoring& scoring, int32_t corner, edge* above,
-                           edge* left, row_best* rows = nullptr, size_t first_letter = 0) {
+                           edge* left, row_best* rows, size_t first_letter) {
   const int32_t match = scoring.match, mismatch = scoring.mismatch;
   const int32_t first = scoring.gap_open + scoring.gap_extend, further = scoring.gap_extend;
   int32_t best = 0;
@@ -114,9 +114,9 @@ class tiled_matrix {
       // The others must not wait for this tile for ever, so what is interrupted is passed too.
       alignment_end found;
       if (interrupted_ == nullptr || !(*interrupted_)()) {
-        found = rows_ == nullptr ? compute_tile<false>(columns, rows, scoring_, corner, above, left.data())
-                                 : compute_tile<true>(columns, rows, scoring_, corner, above, left.data(),
-                                                      rows_->data() + first_column, first_row);
+        row_best* const bests = rows_ == nullptr ? nullptr : rows_->data() + first_column;
+        const auto compute = bests == nullptr ? compute_tile<false> : compute_tile<true>;
+        found = compute(columns, rows, scoring_, corner, above, left.data(), bests, first_row);
       }
       corner = next_corner;
       if (found.score > 0) {
@@ -173,16 +173,8 @@ void require_tile(const tile_shape& tile) {
 }  // namespace
 
 alignment_end align_reference(const std::vector<uint8_t>& query, const std::vector<uint8_t>& reference,
-                              const alignment_scoring& scoring) {
-  require_scoring(scoring, query.size(), reference.size());
-  std::vector<edge> above(query.size());
-  std::vector<edge> left(reference.size());
-  return compute_tile<false>(query, reference, scoring, 0, above.data(), left.data());
-}
-
-alignment_end align_reference_parallel(const std::vector<uint8_t>& query, const std::vector<uint8_t>& reference,
-                                       const alignment_scoring& scoring, uint32_t threads, const tile_shape& tile,
-                                       const std::function<bool()>& interrupted) {
+                              const alignment_scoring& scoring, uint32_t threads, const tile_shape& tile,
+                              const std::function<bool()>& interrupted) {
   require_scoring(scoring, query.size(), reference.size());
   require_tile(tile);
   tiled_matrix matrix(query, reference, scoring, tile, nullptr, interrupted ? &interrupted : nullptr);

@@ -15,13 +15,9 @@ class host_smith_waterman : public smith_waterman_device {
     return workload_of(host_computation{host_text::of(text), step_sequence::of_whole(text.steps()),
                                         std::make_shared<alignment_result>(problem, memory)});
   }
-  bool has(alignment_form form) const override { return form == alignment_form::memory; }
-  uint64_t memory() const override { return 0; }
 };
 
-const register_side<smith_waterman_device> registered(device_kind::host, [](const device_description&) {
-  return std::make_unique<host_smith_waterman>();
-});
+const register_side<smith_waterman_device> registered(device_kind::host, make_side<host_smith_waterman>);
 
 }  // namespace
 

@@ -28,22 +28,15 @@ class opencl_smith_waterman : public smith_waterman_device {
     return workload_of(opencl_computation{kernels_, set_arguments, step_sequence::of_whole(numbers.steps()),
                                           std::make_shared<alignment_result>(problem, memory)});
   }
-  bool has(alignment_form form) const override { return form == alignment_form::memory; }
-  uint64_t memory() const override {
-    return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>(); });
-  }
-  uint64_t largest_buffer() const override {
-    return opencl::checked([&] { return target_.device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>(); });
-  }
+  uint64_t memory() const override { return target_.memory(); }
+  uint64_t largest_buffer() const override { return target_.largest_buffer(); }
 
  private:
   const opencl_target target_;
   const std::shared_ptr<opencl_kernels> kernels_;
 };
 
-const register_side<smith_waterman_device> registered(device_kind::opencl, [](const device_description& device) {
-  return std::make_unique<opencl_smith_waterman>(device);
-});
+const register_side<smith_waterman_device> registered(device_kind::opencl, make_side<opencl_smith_waterman>);
 
 }  // namespace
 

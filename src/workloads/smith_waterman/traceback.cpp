@@ -226,8 +226,8 @@ alignment find_begin(const std::vector<uint8_t>& query, const std::vector<uint8_
   const auto backwards = [](const std::vector<uint8_t>& letters, int64_t last) {
     return std::vector<uint8_t>(letters.rend() - last - 1, letters.rend());
   };
-  const alignment_end begin = align_reference_parallel(
-      backwards(query, end.query_end), backwards(reference, end.reference_end), scoring, threads, {}, interrupted);
+  const alignment_end begin = align_reference(backwards(query, end.query_end), backwards(reference, end.reference_end),
+                                              scoring, threads, {}, interrupted);
   if (begin.score != end.score) {
     throw invalid_argument(fmt::format(
         "The best local alignment up to letter {} of the query and letter {} of the reference scores {}, not {}.",

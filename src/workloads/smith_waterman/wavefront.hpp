@@ -10,6 +10,7 @@
 // that of a few words for each row: what a cell hands to the next column and to the next row.
 #pragma once
 
+#include "boundary/computation.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
 
 namespace gpusync::tool {
@@ -84,25 +85,13 @@ struct wavefront_problem {
 
 /// All in memory: the cells of a diagonal are dealt out to threads, and whoever computes a cell finds what was handed
 /// to it by threads of any block.
-struct wavefront_steps {
-  struct kept {};
-  static constexpr uint32_t most_threads = 1024, full_blocks = 2;
-
+struct wavefront_steps : computation {
   wavefront_problem problem;
   handed_down* down;  ///< two halves of `rows`, used in turn
   handed_on* on;      ///< `rows`
   row_best* best;     ///< `rows`, 0 at the start
 
   GPUSYNC_HD uint32_t steps() const { return problem.steps(); }
-
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD kept load(Grid, uint32_t) const {
-    return {};
-  }
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD void save(Grid, const kept&) const {}
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>

@@ -125,19 +125,19 @@ uint32_t calibrate(const cuda_target& where, const step_shape& shape, double mic
 class split_data : public run_data {
  public:
   split_data(const cuda_target& where, const step_shape& shape, uint32_t threads, uint32_t links, bool checks)
-      : shape_(shape), links_(links), checks_(checks), memory_(where.device(), shape.blocks, threads) {}
+      : shape_(shape), links_(links), checks_(checks), memory_(where, exchange_arrays(shape.blocks, threads)) {}
 
   split_task task(uint32_t steps) const {
-    return {memory_.view(), next_step_, steps, shape_.threads, links_, shape_.stores};
+    return {exchange_in(memory_), next_step_, steps, shape_.threads, links_, shape_.stores};
   }
 
-  void reset() override { wrong_before_ = memory_.wrong(); }
+  void reset() override { memory_.reset(); }
   check_result check(uint64_t steps) override {
     const auto count = static_cast<uint32_t>(steps);
     next_step_ += count;
     if (!checks_) return {};
     const uint32_t data_steps = shape_.stores ? count : std::min(count, 2 * edge);
-    return {uint64_t{2} * data_steps * shape_.blocks * shape_.threads, memory_.wrong() - wrong_before_};
+    return {uint64_t{2} * data_steps * shape_.blocks * shape_.threads, memory_.word<uint64_t>(1)};
   }
   std::string how() const override {
     if (!checks_) return "the work alone has nothing to check";
@@ -150,9 +150,8 @@ class split_data : public run_data {
   const step_shape shape_;
   const uint32_t links_;
   const bool checks_;
-  const exchange_memory memory_;
+  cuda_arrays memory_;
   uint32_t next_step_ = 1;
-  uint64_t wrong_before_ = 0;
 };
 
 /// One kernel for all steps of a run.
@@ -257,9 +256,7 @@ class cuda_split_phase : public split_phase_device {
   const cuda_target where_;
 };
 
-const register_side<split_phase_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_split_phase>(device);
-});
+const register_side<split_phase_device> registered(device_kind::cuda, make_side<cuda_split_phase>);
 
 }  // namespace
 

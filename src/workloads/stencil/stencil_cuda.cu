@@ -24,9 +24,7 @@ class cuda_stencil : public stencil_device {
   const cuda_target where_;
 };
 
-const register_side<stencil_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_stencil>(device);
-});
+const register_side<stencil_device> registered(device_kind::cuda, make_side<cuda_stencil>);
 
 }  // namespace
 

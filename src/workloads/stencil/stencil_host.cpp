@@ -16,9 +16,7 @@ class host_stencil : public stencil_device {
   }
 };
 
-const register_side<stencil_device> registered(device_kind::host, [](const device_description&) {
-  return std::make_unique<host_stencil>();
-});
+const register_side<stencil_device> registered(device_kind::host, make_side<host_stencil>);
 
 }  // namespace
 

@@ -24,9 +24,7 @@ class opencl_stencil : public stencil_device {
   const std::shared_ptr<opencl_kernels> kernels_ = std::make_shared<opencl_kernels>(target_, embedded::stencil_text_h);
 };
 
-const register_side<stencil_device> registered(device_kind::opencl, [](const device_description& device) {
-  return std::make_unique<opencl_stencil>(device);
-});
+const register_side<stencil_device> registered(device_kind::opencl, make_side<opencl_stencil>);
 
 }  // namespace
 

@@ -92,11 +92,11 @@ class cuda_litmus_program : public litmus_program {
     const uint32_t columns = setup.same_sm ? blocks_ * std::max(1u, form.threads / 32 / form.writers)
                                            : std::max(1u, blocks_ / form.writers) * litmus_warps + litmus_warps;
     const size_t segments = size_t{columns} * segments_each;
-    lines_ = cuda_buffer(where.device(), (segments * form.line_words + 2 * words_of_line) * sizeof(uint32_t));
-    winners_ = cuda_buffer(where.device(), segments * form.writers * sizeof(uint32_t));
-    noise_ = cuda_buffer(where.device(), setup.stress ? noise_words * sizeof(uint32_t) : sizeof(uint32_t));
-    counts_ = cuda_buffer(where.device(), 3 * sizeof(unsigned long long));
-    running_ = cuda_buffer(where.device(), sizeof(uint32_t));
+    memory_ = std::make_unique<cuda_arrays>(
+        where, std::vector{array_content::filled(segments * form.line_words + 2 * words_of_line, 0u, false),
+                           array_content::filled(segments * form.writers, 0u, false),
+                           array_content::filled(setup.stress ? noise_words : 1, 0u, false), array_content::counts(3),
+                           array_content::filled(1, blocks_)});
     barrier_ = std::make_unique<cuda_barrier_storage<grid::lock_based<ordering::acquire_release>>>(
         where.device(), shape().blocks.count());
     require_co_resident(where.device(), form.kernel, shape());
@@ -104,14 +104,12 @@ class cuda_litmus_program : public litmus_program {
 
   litmus_count run(uint32_t seed) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    check_cuda(cudaMemsetAsync(counts_.address(), 0, counts_.bytes(), where_.stream()), "cudaMemsetAsync");
-    check_cuda(cudaMemcpyAsync(running_.address(), &blocks_, sizeof(blocks_), cudaMemcpyHostToDevice, where_.stream()),
-               "cudaMemcpyAsync");
-    auto* const counts = static_cast<unsigned long long*>(counts_.address());
+    memory_->reset();
+    auto* const counts = memory_->address<unsigned long long>(3);
     litmus_task task{};
-    task.lines = static_cast<uint32_t*>(lines_.address());
-    task.winners = static_cast<uint32_t*>(winners_.address());
-    task.noise = static_cast<uint32_t*>(noise_.address());
+    task.lines = memory_->address<uint32_t>(0);
+    task.winners = memory_->address<uint32_t>(1);
+    task.noise = memory_->address<uint32_t>(2);
     task.noise_words = setup_.stress ? noise_words : 1;
     task.blocks = blocks_;
     task.writers = form_.writers;
@@ -126,7 +124,7 @@ class cuda_litmus_program : public litmus_program {
     task.trials = counts;
     task.violations = counts + 1;
     task.lasting = counts + 2;
-    task.running = static_cast<uint32_t*>(running_.address());
+    task.running = memory_->address<uint32_t>(4);
     const host_timer clock;
     launch(where_.device(), where_.stream(), shape(), form_.kernel, task, barrier_->barrier(block_range{0, blocks_}));
     where_.await(30);
@@ -135,7 +133,7 @@ class cuda_litmus_program : public litmus_program {
     phases_ = static_cast<uint32_t>(std::clamp(0.1e9 / std::max(ns, 1.0) * phases_, 16.0, 8.0 * phases_));
     phases_ = std::min(phases_, 1u << 20);
     unsigned long long found[3];
-    where_.download(found, counts_, sizeof(found));
+    memory_->read(3, found);
     return {found[0], found[1], found[2]};
   }
 
@@ -157,7 +155,7 @@ class cuda_litmus_program : public litmus_program {
   const litmus_setup setup_;
   const litmus_form form_;
   const uint32_t blocks_;
-  cuda_buffer lines_, winners_, noise_, counts_, running_;
+  std::unique_ptr<cuda_arrays> memory_;  ///< lines, winners, noise; counts; how many blocks still write
   std::unique_ptr<cuda_barrier_storage<grid::lock_based<ordering::acquire_release>>> barrier_;
   uint32_t phases_ = 64;
   uint32_t next_phase_ = 1;
@@ -189,9 +187,7 @@ class cuda_store_atomicity : public store_atomicity_device {
   const cuda_target where_;
 };
 
-const register_side<store_atomicity_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_store_atomicity>(device);
-});
+const register_side<store_atomicity_device> registered(device_kind::cuda, make_side<cuda_store_atomicity>);
 
 }  // namespace
 

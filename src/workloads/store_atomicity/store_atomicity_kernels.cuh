@@ -40,15 +40,6 @@ struct litmus_task {
   uint32_t* running;            ///< blocks that still write
 };
 
-/// Pseudo-random bits.
-__device__ __forceinline__ uint32_t scramble(uint32_t bits) {
-  bits ^= bits >> 16;
-  bits *= 0x7feb352du;
-  bits ^= bits >> 15;
-  bits *= 0x846ca68bu;
-  return bits ^ bits >> 16;
-}
-
 /// Where a warp stands in a phase: it is `member` of the writers of a column of segments.
 struct litmus_place {
   uint32_t column;  ///< of all columns of the launch; in shared memory, of the block

@@ -76,15 +76,6 @@ class thesis_data : public run_data {
   /// What a run before this one has left must not pass for this one's: a NaN.
   static constexpr uint32_t poison = 0xffffffff;
 
-  static size_t elements_of(const step_shape& shape) {
-    const uint64_t elements = uint64_t{shape.blocks} * shape.threads;
-    if (elements == 0 || elements > UINT32_MAX / 2) {
-      throw invalid_argument(fmt::format("{} work-groups of {} work-items are {} elements; 1 to {} can be computed.",
-                                         shape.blocks, shape.threads, elements, UINT32_MAX / 2));
-    }
-    return elements;
-  }
-
   expectations& expected_;
   const step_shape shape_;
   const bool crosses_, takes_last_;

@@ -1,8 +1,7 @@
 // Workload "bitonic sort" on CUDA devices.
-#include "workloads/bitonic_sort/bitonic_cuda.hpp"
-
+#include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "measure/cuda_clock.cuh"
+#include "workloads/bitonic_sort/bitonic_stages.hpp"
 #include "workloads/bitonic_sort/sort_input.hpp"
 
 namespace gpusync::tool {
@@ -14,7 +13,7 @@ template <class Element>
 std::unique_ptr<workload> sort_in_memory(const cuda_target& where, const sort_input& input) {
   const auto memory = std::make_shared<cuda_arrays>(where, std::vector{elements_of(input)});
   const auto text = bitonic_steps<Element>::of(memory->address<Element>(0), input.count, input.order);
-  return workload_of(cuda_computation{where, sort_kernels_of<Element>().in_memory, text,
+  return workload_of(cuda_computation{where, kernels_of<bitonic_steps<Element>, grid::cuda_algorithms>(), text,
                                       step_sequence::of_whole(text.steps()), sorted_result(input, memory)});
 }
 
@@ -79,7 +78,7 @@ class sort_in_registers : public workload {
 
   const cuda_target& where_;
   const sort_input& input_;
-  const cuda_kernels kernels_ = sort_kernels_of<Element>().in_registers;
+  const cuda_kernels kernels_ = kernels_of<text, few_barriers>();
   const std::shared_ptr<cuda_arrays> memory_;
 };
 
@@ -106,9 +105,7 @@ class cuda_bitonic : public bitonic_device {
   const cuda_target where_;
 };
 
-const register_side<bitonic_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_bitonic>(device);
-});
+const register_side<bitonic_device> registered(device_kind::cuda, make_side<cuda_bitonic>);
 
 }  // namespace
 

@@ -1,9 +1,8 @@
 // Workload "Smith-Waterman" on CUDA devices.
-#include "workloads/smith_waterman/smith_waterman_cuda.hpp"
-
+#include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "measure/cuda_clock.cuh"
 #include "workloads/smith_waterman/alignment_result.hpp"
+#include "workloads/smith_waterman/wavefront_rows.hpp"
 
 namespace gpusync::tool {
 
@@ -13,18 +12,24 @@ namespace {
 std::unique_ptr<workload> aligning_in_memory(const cuda_target& where, const alignment_problem& problem) {
   const auto memory = std::make_shared<cuda_arrays>(where, alignment_arrays(problem));
   const wavefront_steps text = alignment_in(problem, *memory);
-  return workload_of(cuda_computation{where, kernels_in_memory(), text, step_sequence::of_whole(text.steps()),
+  return workload_of(cuda_computation{where, kernels_of<wavefront_steps, grid::cuda_algorithms>(), text,
+                                      step_sequence::of_whole(text.steps()),
                                       std::make_shared<alignment_result>(problem, memory)});
 }
 
 /// In registers, under a few of them.
+template <uint32_t Rows>
+cuda_kernels kernels_in_registers() {
+  return kernels_of<wavefront_rows<Rows>, few_barriers>();
+}
+
 class alignment_in_registers : public workload {
  public:
   alignment_in_registers(const cuda_target& where, const alignment_problem& problem)
       : where_(where), problem_(problem), memory_(std::make_shared<cuda_arrays>(where, content(where, problem))) {}
 
   std::vector<step_method> methods() const override {
-    return methods_on_cuda(where_.device(), kernels_in_registers(1), false);
+    return methods_on_cuda(where_.device(), kernels_in_registers<1>(), false);
   }
 
   /// Throws invalid_argument if the shape has no room for the rows.
@@ -49,7 +54,7 @@ class alignment_in_registers : public workload {
   }
 
   uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {
-    return max_co_resident_on_cuda(where_.device(), kernels_in_registers(most_rows), methods, threads);
+    return max_co_resident_on_cuda(where_.device(), kernels_in_registers<most_rows>(), methods, threads);
   }
 
  private:
@@ -60,7 +65,7 @@ class alignment_in_registers : public workload {
     const wavefront_steps all = alignment_in(problem_, *memory_);
     const wavefront_rows<Rows> text{all.problem, memory_->address<handed_down>(5), all.down, all.on, all.best};
     return prepare_program(method, shape,
-                           {where_, kernels_in_registers(Rows), text, step_sequence::of_whole(text.steps()),
+                           {where_, kernels_in_registers<Rows>(), text, step_sequence::of_whole(text.steps()),
                             std::make_shared<alignment_result>(problem_, memory_)});
   }
 
@@ -94,7 +99,7 @@ class cuda_smith_waterman : public smith_waterman_device {
   bool has(alignment_form) const override { return true; }
   std::vector<std::string> methods_in_registers() const override {
     std::vector<std::string> names;
-    for (const step_method& method : methods_on_cuda(where_.device(), kernels_in_registers(1), false)) {
+    for (const step_method& method : methods_on_cuda(where_.device(), kernels_in_registers<1>(), false)) {
       names.push_back(method.name);
     }
     return names;
@@ -106,9 +111,7 @@ class cuda_smith_waterman : public smith_waterman_device {
   const cuda_target where_;
 };
 
-const register_side<smith_waterman_device> registered(device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_smith_waterman>(device);
-});
+const register_side<smith_waterman_device> registered(device_kind::cuda, make_side<cuda_smith_waterman>);
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // Workload "average" on CUDA devices.
-#include "workloads/average/average_cuda.hpp"
+#include <gpusync/gpusync.cuh>
 
+#include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "measure/cuda_clock.cuh"
-#include "workloads/average/average_result.hpp"
+#include "workloads/average/average.hpp"
 
 namespace gpusync::tool {
 
@@ -31,27 +31,27 @@ class cuda_average : public workload {
   std::vector<uint32_t> default_blocks(bool quick) override {
     const auto sms = static_cast<uint32_t>(where_.device().sm_count());
     if (quick) return {sms};
-    std::vector<uint32_t> blocks;
-    for (const uint32_t count : {1u, sms / 4, sms / 2, sms, 2 * sms, 8 * sms}) {
-      if (count > (blocks.empty() ? 0 : blocks.back())) blocks.push_back(count);
-    }
-    return blocks;
+    return distinct({1, sms / 4, sms / 2, sms, 2 * sms, 8 * sms});
   }
   std::vector<uint32_t> default_threads(bool quick) override {
     if (quick) return {256};
     return {32, 256, 1024};
   }
-  grid_facts facts() override { return facts_of(where_.device()); }
+  grid_facts facts() override {
+    const grid::cuda_line_lease lease(where_.device(), 1);
+    const grid::line_survey& survey = lease.survey().figures();
+    return {static_cast<uint32_t>(where_.device().sm_count()),
+            static_cast<uint32_t>(where_.device().properties().maxThreadsPerMultiProcessor), survey.has_partitions(),
+            survey.near(), survey.far()};
+  }
   double clock_mhz() override { return measure_clock_mhz(where_.device()); }
 
  private:
   const cuda_target where_;
-  const cuda_kernels kernels_ = average_kernels();
+  const cuda_kernels kernels_ = kernels_of<average_text, grid::cuda_algorithms>();
 };
 
-const register_workload registered("average", device_kind::cuda, [](const device_description& device) {
-  return std::make_unique<cuda_average>(device);
-});
+const register_side<workload> registered(device_kind::cuda, make_side<cuda_average>, "average");
 
 }  // namespace
 

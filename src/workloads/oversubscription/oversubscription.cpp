@@ -1,16 +1,10 @@
-#include "workloads/oversubscription/relay_result.hpp"
-
-#include <gpusync/core/error.hpp>
+#include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
 
 std::vector<array_content> relay_arrays(const step_shape& shape) {
-  const uint64_t all = uint64_t{shape.blocks} * shape.threads;
-  if (all == 0 || all > UINT32_MAX / 2) {
-    throw invalid_argument(std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
-                           " threads cannot be computed: 1 to " + std::to_string(UINT32_MAX / 2) + " threads can.");
-  }
-  std::vector<uint32_t> words(2 * all);
+  const uint32_t all = elements_of(shape);
+  std::vector<uint32_t> words(2 * size_t{all});
   for (uint32_t i = 0; i < all; ++i) words[all + i] = relay_word(i, relay_period - 1);
   return {array_content::once(std::move(words)), array_content::filled(1, 0u)};
 }

@@ -1,4 +1,4 @@
-// The grid barriers as they were published in 2010, with their faults: to be measured, not to be used.
+// The grid barriers as they were published in 2010, with their faults: to be compared with, not to be used.
 #pragma once
 
 #include <gpusync/core/wait.hpp>

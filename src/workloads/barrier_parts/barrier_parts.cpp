@@ -1,4 +1,4 @@
-#include "workloads/barrier_parts/barrier_parts_result.hpp"
+#include "workloads/barrier_parts/barrier_parts.hpp"
 
 #include "boundary/barrier_methods.hpp"
 
