@@ -3,13 +3,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
 #include <optional>
+
+#include <gpusync/core/version.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/journal.hpp"
 #include "cli/run_context.hpp"
 #include "experiments/experiment.hpp"
+#include "git_state.hpp"
 #include "results/csv.hpp"
 #include "results/groups.hpp"
 #include "results/json.hpp"
@@ -131,14 +138,90 @@ std::vector<device_description> devices_of(const std::vector<job>& jobs) {
   return devices;
 }
 
+/// One job's rows, into `results` and into the journal.
+experiment_sink sink_of(const job& one, document& results, run_journal& journal, std::vector<journal_row>& of_case,
+                        bool& failed, const console_options& console) {
+  experiment_sink sink;
+  sink.interrupted = interrupted;
+  sink.add = [&](row entry, bool claims_correctness) {
+    if (console.level == verbosity::verbose) say(console, in_one_line(entry));
+    failed = failed || (entry.status == row_status::failed && claims_correctness);
+    of_case.push_back({entry, claims_correctness});
+    results.rows.push_back(std::move(entry));
+  };
+  sink.recall = [&, add = sink.add](const std::string&) -> std::optional<std::vector<row>> {
+    const auto known = journal.next(one.what->name, one.request.device.id);
+    if (known) {
+      std::vector<row> rows;
+      for (const journal_row& each : *known) {
+        rows.push_back(each.entry);
+        add(each.entry, each.claims_correctness);
+      }
+      return rows;
+    }
+    of_case.clear();
+    return std::nullopt;
+  };
+  sink.done = [&] { journal.keep(of_case); };
+  return sink;
+}
+
+std::string in_words(double seconds) {
+  if (seconds < 100) return fmt::format("{:.0f} s", std::ceil(seconds));
+  return seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
+}
+
+/// What would be measured, and how long that takes at most.
+void print_plan(const console_options& console, const std::vector<job>& jobs) {
+  double all = 0;
+  for (const job& one : jobs) {
+    std::vector<std::string> cases;
+    experiment_sink sink;
+    sink.interrupted = [] { return false; };
+    sink.progress = [](double, const std::string&) {};
+    sink.add = [](const row&, bool) {};
+    sink.recall = [&](const std::string& what) {
+      cases.push_back(what);
+      return std::vector<row>();
+    };
+    one.what->run(one.request, sink);
+    const double seconds =
+        static_cast<double>(cases.size()) * (one.request.quick ? one.what->quick_case_seconds : one.what->case_seconds);
+    fmt::print("{} on {}: {} case{}, at most about {}\n", one.what->name, one.request.device.id, cases.size(),
+               cases.size() == 1 ? "" : "s", in_words(seconds));
+    if (console.level == verbosity::verbose) {
+      for (const std::string& what : cases) fmt::print("  {}\n", what);
+    }
+    all += seconds;
+  }
+  if (jobs.size() > 1) fmt::print("all together at most about {}\n", in_words(all));
+}
+
+/// Where the journal of this run stands; throws usage_error if there can be none to resume.
+std::unique_ptr<run_journal> open_journal(const run_options& options) {
+  const bool to_file = options.json && *options.json != "-" && std::filesystem::path(*options.json) != "/dev/stdout";
+  if (options.resume && !to_file) throw usage_error("--resume goes on with the run of a file: name it by --json FILE.");
+  std::error_code error;
+  const bool regular = to_file && (std::filesystem::is_regular_file(*options.json, error) ||
+                                   !std::filesystem::exists(*options.json, error));
+  if (!regular) return std::make_unique<run_journal>();
+  return std::make_unique<run_journal>(*options.json, options.command,
+                                       std::string(GPUSYNC_VERSION_STRING " ") + GPUSYNC_GIT_STATE, options.resume);
+}
+
 }  // namespace
 
 exit_code run_run(const console_options& console, const run_options& options) {
   const std::vector<job> jobs = plan(options);
+  if (options.dry) {
+    print_plan(console, jobs);
+    return exit_code::done;
+  }
   catch_interrupts(
       console.level !=
       verbosity::quiet);  // not before: OpenCL drivers that are loaded to look for devices take the signals too
   std::vector<output> outputs = open_outputs(options);
+  const std::unique_ptr<run_journal> journal = open_journal(options);
   const auto devices = devices_of(jobs);
 
   document results;
@@ -146,18 +229,13 @@ exit_code run_run(const console_options& console, const run_options& options) {
   const machine_load load;
   bool failed = false;
   std::string thrown;
+  std::vector<journal_row> of_case;
   for (size_t i = 0; i < jobs.size() && !interrupted() && thrown.empty(); ++i) {
     const job& one = jobs[i];
     progress_display progress(console, one.what->name);
-    experiment_sink sink;
-    sink.interrupted = interrupted;
+    experiment_sink sink = sink_of(one, results, *journal, of_case, failed, console);
     sink.progress = [&](double fraction, const std::string& what) {
       progress.update((static_cast<double>(i) + fraction) / static_cast<double>(jobs.size()), what);
-    };
-    sink.add = [&](row entry, bool claims_correctness) {
-      if (console.level == verbosity::verbose) say(console, in_one_line(entry));
-      failed = failed || (entry.status == row_status::failed && claims_correctness);
-      results.rows.push_back(std::move(entry));
     };
     try {
       one.what->run(one.request, sink);
@@ -165,12 +243,17 @@ exit_code run_run(const console_options& console, const run_options& options) {
       thrown = failure.what();
     }
   }
+  if (journal->recalled() > 0) {
+    say(console, fmt::format("{} case{} of before stood in the journal and {} not measured again.", journal->recalled(),
+                             journal->recalled() == 1 ? "" : "s", journal->recalled() == 1 ? "was" : "were"));
+  }
   const bool stopped = interrupted();
   const bool complete = !stopped && thrown.empty();
   end_context(results.context, devices, load, complete);
 
   // Files first: standard output may be a pipe that nobody reads any more.
   std::vector<std::string> failures = write_outputs(outputs, results);
+  if (complete && failures.empty()) journal->remove();
   const bool stdout_taken =
       std::any_of(outputs.begin(), outputs.end(), [](const output& one) { return one.file.is_stdout(); });
   if (!stdout_taken) {
@@ -187,6 +270,7 @@ exit_code run_run(const console_options& console, const run_options& options) {
   if (!failures.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(failures, " ")));
   if (stopped) {
     say(console, "Interrupted: the finished rows were kept, marked incomplete.");
+    if (options.json && *options.json != "-") say(console, "The same command with --resume goes on from here.");
     return exit_code::failed;
   }
   if (failed) say(console, "Some rows failed; their reasons stand in the table.");

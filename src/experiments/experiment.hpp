@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,11 @@ struct experiment_sink {
   std::function<void(double fraction, const std::string& what)> progress;
   /// True once the user wants to stop; the experiment returns soon, with the rows that it has finished.
   std::function<bool()> interrupted;
+  /// Asked before each case, with what it is in words: the rows that it had in a run that was cut short, which are
+  /// handed over again; empty: it is to be measured. Null: there was no such run.
+  std::function<std::optional<std::vector<row>>(const std::string& what)> recall = nullptr;
+  /// Told behind each case that was measured to its end, after its rows; may be null.
+  std::function<void()> done = nullptr;
 };
 
 /// One experiment. The file that implements it registers it; see register_experiment.
@@ -43,6 +49,8 @@ struct experiment {
   /// Checks what only a device can say (say, the names of methods). Throws usage_error. Called for all devices before
   /// anything is measured; empty if there is nothing of that kind.
   std::function<void(const experiment_request&)> check = nullptr;
+  /// About the longest that a case takes, in seconds, and with --quick: its time budget, and what comes before.
+  double case_seconds = 9, quick_case_seconds = 2.5;
 };
 
 /// Hands over rows that claim to be right.
@@ -66,15 +74,18 @@ auto part_of(const Progress& progress, size_t i, size_t parts) {
   };
 }
 
-/// Calls `body(one, progress)` for each case until the user wants to stop; `progress(fraction)` of one case becomes
-/// that of all of them, with `label(one)` in words; `progress(fraction, doing)` says more.
+/// Calls `body(one, progress)` for each case that the sink does not recall until the user wants to stop;
+/// `progress(fraction)` of one case becomes that of all of them, with `label(one)` in words; `progress(fraction,
+/// doing)` says more.
 template <class Case, class Label, class Body>
 void for_each_case(const std::vector<Case>& cases, const experiment_sink& sink, const Label& label, const Body& body) {
   for (size_t i = 0; i < cases.size() && !sink.interrupted(); ++i) {
+    if (sink.recall && sink.recall(label(cases[i]))) continue;
     const auto part = part_of(sink.progress, i, cases.size());
     body(cases[i], [&](double fraction, const std::string& doing = "") {
       part(fraction, label(cases[i]) + (doing.empty() ? "" : ", " + doing));
     });
+    if (sink.done && !sink.interrupted()) sink.done();
   }
 }
 

@@ -48,6 +48,13 @@ void for_each_sweep(const std::vector<std::vector<Case>>& sweeps, const experime
     experiment_sink own = sink;
     own.progress = part_of(sink.progress, i, sweeps.size());
     std::vector<row> rows;
+    if (sink.recall) {
+      own.recall = [&](const std::string& what) {
+        const std::optional<std::vector<row>> found = sink.recall(what);
+        if (found) rows.insert(rows.end(), found->begin(), found->end());
+        return found;
+      };
+    }
     for_each_case(sweeps[i], own, label, [&](const Case& one, const auto& progress) {
       std::ranges::move(body(one, progress), std::back_inserter(rows));
     });

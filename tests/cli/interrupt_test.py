@@ -32,7 +32,7 @@ class Interrupt(ToolTest):
                 document = json.load(file)
             self.assertFalse(document["context"]["complete"])
             self.assertTrue(any(row["status"] == "ok" for row in document["rows"]))
-            self.assertEqual(os.listdir(folder), ["r.json"])
+            self.assertEqual(sorted(os.listdir(folder)), ["r.json", "r.json.partial"])
 
     def end_while(self, doing, *arguments, after=0.3):
         """Interrupts a run as soon as it says that it is doing something; returns its document and its last words."""

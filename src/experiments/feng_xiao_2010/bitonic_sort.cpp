@@ -117,6 +117,8 @@ const register_experiment registered({
     axes(),
     run,
     check,
+    4,
+    1.5,
 });
 
 }  // namespace

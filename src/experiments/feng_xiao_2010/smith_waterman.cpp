@@ -334,6 +334,8 @@ const register_experiment registered({
     axes(),
     run,
     check,
+    6,
+    2,
 });
 
 }  // namespace

@@ -193,6 +193,8 @@ const register_experiment registered({
      {"method", "policies of the object, and what to compare with, by name", 0, 0, true, "all"}},
     run,
     check,
+    3,
+    0.6,
 });
 
 }  // namespace

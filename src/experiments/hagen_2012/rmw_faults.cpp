@@ -238,6 +238,8 @@ const register_experiment registered({
      {"method", "policies of the object, by name", 0, 0, true, "all"}},
     run,
     check,
+    2,
+    0.5,
 });
 
 }  // namespace

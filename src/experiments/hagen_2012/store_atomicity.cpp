@@ -175,6 +175,8 @@ const register_experiment registered({
       0, 0, true, "all"}},
     run,
     check,
+    4,
+    1,
 });
 
 }  // namespace
