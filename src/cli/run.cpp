@@ -185,8 +185,8 @@ void print_plan(const console_options& console, const std::vector<job>& jobs) {
       return std::vector<row>();
     };
     one.what->run(one.request, sink);
-    const double seconds =
-        static_cast<double>(cases.size()) * (one.request.quick ? one.what->quick_case_seconds : one.what->case_seconds);
+    const double seconds = static_cast<double>(cases.size()) *
+                           (one.request.quick ? one.what->longest_case.quick : one.what->longest_case.full);
     fmt::print("{} on {}: {} case{}, at most about {}\n", one.what->name, one.request.device.id, cases.size(),
                cases.size() == 1 ? "" : "s", in_words(seconds));
     if (console.level == verbosity::verbose) {

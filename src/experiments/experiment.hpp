@@ -36,6 +36,11 @@ struct experiment_sink {
   std::function<void()> done = nullptr;
 };
 
+/// About the longest that a case takes, in seconds: its time budget, and what comes before.
+struct case_time {
+  double full, quick;
+};
+
 /// One experiment. The file that implements it registers it; see register_experiment.
 struct experiment {
   std::string name;
@@ -49,8 +54,7 @@ struct experiment {
   /// Checks what only a device can say (say, the names of methods). Throws usage_error. Called for all devices before
   /// anything is measured; empty if there is nothing of that kind.
   std::function<void(const experiment_request&)> check = nullptr;
-  /// About the longest that a case takes, in seconds, and with --quick: its time budget, and what comes before.
-  double case_seconds = 9, quick_case_seconds = 2.5;
+  case_time longest_case{9, 2.5};
 };
 
 /// Hands over rows that claim to be right.

@@ -117,8 +117,7 @@ const register_experiment registered({
     axes(),
     run,
     check,
-    4,
-    1.5,
+    case_time{4, 1.5},
 });
 
 }  // namespace

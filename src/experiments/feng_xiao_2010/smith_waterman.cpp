@@ -334,8 +334,7 @@ const register_experiment registered({
     axes(),
     run,
     check,
-    6,
-    2,
+    case_time{6, 2},
 });
 
 }  // namespace

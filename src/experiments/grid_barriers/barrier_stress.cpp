@@ -99,8 +99,7 @@ const register_experiment registered({
      {"method", "grid barriers that order data, by name", 0, 0, true, "all"}},
     run,
     check_methods([](const device_description& device) { return open_side<barrier_stress_device>(device)->methods(); }),
-    25,
-    3,
+    case_time{25, 3},
 });
 
 }  // namespace

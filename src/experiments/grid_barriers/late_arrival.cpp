@@ -98,8 +98,7 @@ const register_experiment registered({
       "cg,lock-based-acquire-release,placed-counters-acquire-release,tree-2-acquire-release"}},
     run,
     check_methods([](const device_description& device) { return open_side<late_arrival_device>(device)->methods(); }),
-    1,
-    0.3,
+    case_time{1, 0.3},
 });
 
 }  // namespace

@@ -95,8 +95,7 @@ const register_experiment registered({
       0, 0, true, "all"}},
     run,
     [](const experiment_request& request) { (void)chosen_variants(request); },
-    7,
-    2,
+    case_time{7, 2},
 });
 
 }  // namespace

@@ -193,8 +193,7 @@ const register_experiment registered({
      {"method", "policies of the object, and what to compare with, by name", 0, 0, true, "all"}},
     run,
     check,
-    3,
-    0.6,
+    case_time{3, 0.6},
 });
 
 }  // namespace

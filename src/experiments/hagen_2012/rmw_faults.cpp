@@ -238,8 +238,7 @@ const register_experiment registered({
      {"method", "policies of the object, by name", 0, 0, true, "all"}},
     run,
     check,
-    2,
-    0.5,
+    case_time{2, 0.5},
 });
 
 }  // namespace

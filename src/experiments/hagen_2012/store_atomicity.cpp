@@ -175,8 +175,7 @@ const register_experiment registered({
       0, 0, true, "all"}},
     run,
     check,
-    4,
-    1,
+    case_time{4, 1},
 });
 
 }  // namespace
