@@ -21,7 +21,7 @@ class AverageCuda : public ::testing::Test {
     workload_ = open_workload("average", device_);
   }
   device_description device_;
-  std::unique_ptr<workload> workload_;
+  std::shared_ptr<workload> workload_;
 };
 
 TEST_F(AverageCuda, EveryOrderedMethodComputesRightResultsAndTheUnorderedOneIsFoundOut) {

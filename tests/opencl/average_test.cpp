@@ -29,7 +29,7 @@ class opencl_average : public testing::Test {
     throw error("no method " + name);
   }
 
-  std::unique_ptr<tool::workload> workload;
+  std::shared_ptr<tool::workload> workload;
 };
 
 TEST_F(opencl_average, lists_its_methods_the_floor_first) {
