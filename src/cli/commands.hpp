@@ -13,7 +13,8 @@ namespace gpusync::tool {
 /// gpusync devices: what can be measured here.
 exit_code run_devices(const console_options& console, bool as_json);
 
-/// gpusync list: the experiments in a line each, or all about those named: what they need, which paper items they cover.
+/// gpusync list: the experiments in a line each, or all about those named: what they need, which paper items they
+/// cover.
 exit_code run_list(const console_options& console, const std::vector<std::string>& names, bool as_json);
 
 /// The axes of those experiments that `words` name, for help on a command line.

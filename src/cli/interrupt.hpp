@@ -4,8 +4,8 @@
 namespace gpusync::tool {
 
 /// From now on SIGINT, SIGTERM and SIGHUP ask the program to stop in its own time; a second one ends it at once (exit
-/// code 130) and leaves no half-written file. The first is answered at once, `in_words` on stderr. To be called again after libraries were loaded that take the signals for
-/// themselves, as OpenCL drivers do.
+/// code 130) and leaves no half-written file. The first is answered at once, `in_words` on stderr. To be called again
+/// after libraries were loaded that take the signals for themselves, as OpenCL drivers do.
 void catch_interrupts(bool in_words);
 
 /// Whether the user has asked to stop.
