@@ -28,6 +28,21 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/gpusync-config.cmake ${CMAKE_CURRENT_B
 
 if(GPUSYNC_BUILD_TOOL)
   install(TARGETS gpusync_cli RUNTIME)
+  # What the program says of itself, in the places where shells and man look. Another machine's program cannot be asked.
+  if(NOT CMAKE_CROSSCOMPILING)
+    install(CODE [[
+      function(gpusync_say file)
+        set(path "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share/${file}")
+        get_filename_component(folder "${path}" DIRECTORY)
+        file(MAKE_DIRECTORY "${folder}")
+        execute_process(COMMAND "$<TARGET_FILE:gpusync_cli>" ${ARGN} OUTPUT_FILE "${path}" COMMAND_ERROR_IS_FATAL ANY)
+        message(STATUS "Installing: ${path}")
+      endfunction()
+      gpusync_say(bash-completion/completions/gpusync completions bash)
+      gpusync_say(zsh/site-functions/_gpusync completions zsh)
+      gpusync_say(fish/vendor_completions.d/gpusync.fish completions fish)
+      gpusync_say(man/man1/gpusync.1 manual)]])
+  endif()
 endif()
 
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)

@@ -7,7 +7,7 @@
 
 #include <gpusync/core/error.hpp>
 
-#include "workloads/device_side/device_side.hpp"
+#include "boundary/device_side.hpp"
 
 namespace gpusync::tool {
 

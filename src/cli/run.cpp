@@ -15,6 +15,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/journal.hpp"
 #include "cli/run_context.hpp"
+#include "experiments/answers.hpp"
 #include "experiments/experiment.hpp"
 #include "git_state.hpp"
 #include "results/csv.hpp"
@@ -24,7 +25,6 @@
 #include "results/output_file.hpp"
 #include "results/table.hpp"
 #include "results/text.hpp"
-#include "results/verdict.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -259,8 +259,8 @@ exit_code run_run(const console_options& console, const run_options& options) {
   if (!stdout_taken) {
     std::string text = to_table(results, console.color_data);
     if (!complete) text += "\nINCOMPLETE: the run was cut short; these are the rows that were finished.\n";
-    const std::string words = answer(results);
-    if (!words.empty()) text += "\n" + words + "\n";
+    const std::vector<std::string> found = answers(results);
+    if (!found.empty()) text += fmt::format("\n{}\n", fmt::join(found, "\n"));
     (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main looks whether standard output took it
   }
   for (const output& one : outputs) {

@@ -12,6 +12,8 @@
 
 namespace gpusync::tool {
 
+struct document;
+
 /// What the user asked of one experiment on one device.
 struct experiment_request {
   device_description device;
@@ -41,6 +43,14 @@ struct case_time {
   double full, quick;
 };
 
+/// What an experiment has measured on one device: rows that are ok, but for lines through others. The document outlives
+/// it.
+struct measured_rows {
+  const document& results;
+  std::string device;
+  std::vector<const row*> rows;
+};
+
 /// One experiment. The file that implements it registers it; see register_experiment.
 struct experiment {
   std::string name;
@@ -55,6 +65,9 @@ struct experiment {
   /// anything is measured; empty if there is nothing of that kind.
   std::function<void(const experiment_request&)> check = nullptr;
   case_time longest_case{9, 2.5};
+  /// What it has found in one sentence of at most 25 words, made by answer_in(); empty if its rows say nothing. Null:
+  /// the verdict on its times (results/verdict.hpp).
+  std::string (*answer)(const measured_rows&) = nullptr;
 };
 
 /// Hands over rows that claim to be right.

@@ -140,7 +140,7 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
   };
   comparison_setting own = setting;
   if (!own.clock_mhz) own.clock_mhz = [&workload] { return workload.clock_mhz(); };
-  const stop_rule rule = quick ? stop_rule{7, 15, 0.02, 0.5, 2e9} : stop_rule{11, 51, 0.005, 0.5, 8e9};
+  const stop_rule rule = quick ? stop_rule{7, 11, 0.02, 0.5, 2e9} : stop_rule{11, 51, 0.005, 0.5, 8e9};
   std::vector<method_result> results = compare_methods(own, methods, prepare, rule, progress);
   for (method_result& result : results) {
     constexpr double us = 1e-3;
@@ -157,7 +157,7 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
 }
 
 stop_rule rule_for_runs(bool quick) {
-  return quick ? stop_rule{7, 15, 0.05, 0, 0.5e9, 1} : stop_rule{7, 15, 0.005, 0, 3e9, 3};
+  return quick ? stop_rule{7, 11, 0.05, 0, 0.5e9, 1} : stop_rule{7, 15, 0.005, 0, 3e9, 3};
 }
 
 std::vector<method_result> compare_runs(workload& workload, const comparison_setting& setting,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cinttypes>
+#include <cstdio>
 #include <tuple>
 
 #include "results/context.hpp"
@@ -119,23 +121,21 @@ std::string others_in_words(const field& found, const row_group& group) {
   return text;
 }
 
-/// What the figures of methods are of.
+/// The times that ways to wait are judged by, and what they are of.
+constexpr std::pair<const char*, const char*> judged_times[] = {
+    {"step_time", "a step"}, {"run_time", "a run"}, {"mean_release", "after the last arrival"}};
+
 const char* unit_of_work(const row* entry) {
-  return entry->find_metric("step_time") != nullptr ? "a step" : "a run";
+  for (const auto& [metric, unit] : judged_times) {
+    if (entry->find_metric(metric) != nullptr) return unit;
+  }
+  return "";
 }
 
 size_t words_in(const std::string& text) {
   size_t count = 0;
   for (size_t i = 0; i < text.size(); ++i) count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ') ? 1 : 0;
   return count;
-}
-
-/// The sentence that keeps within the words: of its forms, from the one that says most on, the first that does.
-std::string short_sentence(const std::vector<std::string>& forms) {
-  for (const std::string& form : forms) {
-    if (words_in(form) <= most_words) return form;
-  }
-  return forms.back();
 }
 
 /// Of those that are slower for certain, the one to compare with: the first of another sort than the winner, what
@@ -155,13 +155,7 @@ std::string gain_over(const row* beaten, const row* winner) {
 
 /// What the reader should do, and why. `places`: where, in more words and in fewer.
 std::string decision(const field& found, const std::vector<std::string>& places) {
-  const auto at_places = [&](const std::vector<std::string>& heads) {
-    std::vector<std::string> forms;
-    for (const std::string& head : heads) {
-      for (const std::string& place : places) forms.push_back(fmt::format("{} ({}).", head, place));
-    }
-    return short_sentence(forms);
-  };
+  const auto at_places = [&](const std::vector<std::string>& heads) { return short_sentence(heads, places); };
   const std::string figure = fmt::format("{} {}", figure_with_unit(found.winner), unit_of_work(found.winner));
   if (found.open.empty()) {
     const std::string use = fmt::format("Use {}: {}", words(found.winner), figure);
@@ -249,8 +243,7 @@ verdict verdict_on(const document& results, const row_group& group) {
     if (is_contender(*entry)) contenders.push_back(entry);
   }
   if (contenders.empty()) {
-    result.text = short_sentence({fmt::format("No method has verified results ({}).", where),
-                                  fmt::format("No method has verified results ({}).", group.device)});
+    result.text = short_sentence({"No method has verified results"}, {where, group.device});
     const std::string others = also_rans(group);  // each part behind a semicolon
     if (!others.empty()) {
       result.behind = fmt::format("{}{}.", static_cast<char>(std::toupper(others[2])), others.substr(3));
@@ -269,9 +262,20 @@ verdict verdict_on(const document& results, const row_group& group) {
 /// Whether there is something to judge: times of steps or of whole runs that were measured here.
 bool has_times(const row_group& group) {
   if (is_published(*group.rows.front())) return false;
-  return std::ranges::any_of(group.rows, [](const row* entry) {
-    return entry->find_metric("step_time") != nullptr || entry->find_metric("run_time") != nullptr;
-  });
+  return std::ranges::any_of(group.rows, [](const row* entry) { return *unit_of_work(entry) != '\0'; });
+}
+
+/// Blocks and threads of a group, from its axes of that name or from a shape like "132x256"; 1 where none is named.
+std::pair<int64_t, int64_t> grid_of(const row_group& group) {
+  std::pair<int64_t, int64_t> grid{axis_number(group.axes, "blocks").value_or(1),
+                                   axis_number(group.axes, "threads").value_or(1)};
+  for (const auto& [name, value] : group.axes) {
+    const auto* word = std::get_if<std::string>(&value);
+    if (name != "shape" || word == nullptr) continue;
+    int64_t blocks = 0, threads = 0;
+    if (std::sscanf(word->c_str(), "%" SCNd64 "x%" SCNd64, &blocks, &threads) == 2) grid = {blocks, threads};
+  }
+  return grid;
 }
 
 /// The shape that people launch: a block of 256 threads on every multiprocessor.
@@ -282,16 +286,14 @@ bool is_usual(const document& results, const row_group& group) {
   for (const json& device : *devices) {
     if (!device.is_object() || device.value("id", json()) != group.device) continue;
     const json units = device.value("compute_units", json());
-    return units.is_number_integer() && axis_number(group.axes, "blocks") == units.get<int64_t>() &&
-           axis_number(group.axes, "threads") == usual_threads;
+    return units.is_number_integer() && grid_of(group) == std::pair{units.get<int64_t>(), usual_threads};
   }
   return false;
 }
 
 /// What main_verdicts() chooses by.
 std::tuple<bool, double, int64_t, int64_t> rank_of(const document& results, const row_group& group) {
-  const int64_t blocks = axis_number(group.axes, "blocks").value_or(1);
-  const int64_t threads = axis_number(group.axes, "threads").value_or(1);
+  const auto [blocks, threads] = grid_of(group);
   return {is_usual(results, group), static_cast<double>(blocks) * static_cast<double>(threads), blocks,
           axis_number(group.axes, "stores").value_or(0)};
 }
@@ -325,9 +327,15 @@ std::vector<verdict> main_verdicts(const document& results) {
   return found;
 }
 
-std::string answer(const document& results) {
-  const std::vector<verdict> found = main_verdicts(results);
-  return found.empty() ? "" : found.front().text;
+std::string short_sentence(const std::vector<std::string>& heads, const std::vector<std::string>& places) {
+  std::string form;
+  for (const std::string& head : heads) {
+    for (const std::string& place : places) {
+      form = fmt::format("{} ({}).", head, place);
+      if (words_in(form) <= most_words) return form;
+    }
+  }
+  return form;
 }
 
 std::string method_in_words(const std::string& method) {

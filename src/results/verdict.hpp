@@ -28,9 +28,9 @@ std::vector<verdict> verdicts(const document& results);
 /// that was not measured, on the largest: most threads in all, then most blocks. Of several such, with stores.
 std::vector<verdict> main_verdicts(const document& results);
 
-/// The text of the first of these, the one line that a run ends with; empty if the document has no such
-/// times.
-std::string answer(const document& results);
+/// "HEAD (PLACE)." with the first head, and the first place of that, that keep within 25 words, or else the last of
+/// both.
+std::string short_sentence(const std::vector<std::string>& heads, const std::vector<std::string>& places);
 
 /// A method in words: "graph" is "a CUDA graph"; a method without other words goes by its name.
 std::string method_in_words(const std::string& method);

@@ -29,6 +29,13 @@ if(HOW STREQUAL "find_package")
   endforeach()
   if(TOOL)
     run(${prefix}/bin/gpusync --version)
+    foreach(file bash-completion/completions/gpusync zsh/site-functions/_gpusync fish/vendor_completions.d/gpusync.fish
+        man/man1/gpusync.1)
+      file(READ ${prefix}/share/${file} text)
+      if(NOT text MATCHES "compare|COMPARE")
+        message(FATAL_ERROR "${file} does not name the command compare.")
+      endif()
+    endforeach()
   endif()
   file(RENAME ${prefix} ${work}/moved)  # and nothing may depend on where it was installed
   set(how -DCMAKE_PREFIX_PATH=${work}/moved)

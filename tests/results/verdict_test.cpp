@@ -126,7 +126,7 @@ TEST(verdict, too_few_rounds_tell_nothing) {
 TEST(verdict, keeps_within_twenty_five_words_whatever_the_device_is_called) {
   document results = h200_document({barrier_row("graph", 12.8), barrier_row("cg", 3)});
   results.context["devices"][0]["name"] = "A Device With Quite A Long Name @ 2.70 GHz and More";
-  const std::string text = answer(results);
+  const std::string text = main_verdicts(results).front().text;
   EXPECT_LE(std::ranges::count(text, ' '), 24) << text;
   EXPECT_NE(text.find("(cuda:0, 132 blocks of 256 threads, stores in flight)"), std::string::npos) << text;
 }
@@ -144,11 +144,12 @@ TEST(verdict, the_answer_is_about_the_usual_shape_where_it_was_measured) {
   document results = h200_document({barrier_row("cg", 1, 0.01, 264, 1024), barrier_row("cg", 2, 0.01, 132, 256, 0),
                                     barrier_row("cg", 3, 0.01, 132, 256, 1)});
   results.context["devices"][0]["compute_units"] = 132;
-  EXPECT_NE(answer(results).find("3.00 us"), std::string::npos) << answer(results);
+  EXPECT_NE(main_verdicts(results).front().text.find("3.00 us"), std::string::npos)
+      << main_verdicts(results).front().text;
 }
 
 TEST(verdict, there_is_none_without_step_times) {
-  EXPECT_EQ(answer({}), "");
+  EXPECT_TRUE(main_verdicts({}).empty());
   row other = barrier_row("cg", 1);
   other.metrics[0].first = "bandwidth";
   EXPECT_EQ(decision_on({other}), "");

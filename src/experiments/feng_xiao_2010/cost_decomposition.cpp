@@ -1,9 +1,14 @@
 // Experiment cost-decomposition: where a grid barrier's time goes. The micro-benchmark of Feng and Xiao 2010, section
 // VI (figure 3, equations 1 to 3; items F11 to F19), with the parts that a barrier has today.
+#include <fmt/format.h>
+
+#include "experiments/answers.hpp"
 #include "experiments/feng_xiao_2010/decomposition_rows.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
 #include "models/decomposition.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
 
 namespace gpusync::tool {
 
@@ -52,6 +57,26 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   add_all(published_decomposition(), sink);
 }
 
+/// Of the largest grid, with stores.
+std::string answer(const measured_rows& measured) {
+  const auto size = [](const row& entry) {
+    return std::pair{axis_number(entry.axes, "blocks").value_or(0), axis_number(entry.axes, "stores").value_or(0)};
+  };
+  const row* largest = nullptr;
+  for (const row* entry : measured.rows) {
+    const std::optional<double> time = value_of(*entry, "part_time");
+    if (!time || entry->items.empty() || entry->kind != method_kind::barrier) continue;  // the paper's parts
+    const bool better = largest == nullptr || size(*entry) > size(*largest) ||
+                        (size(*entry) == size(*largest) && *time > *value_of(*largest, "part_time"));
+    if (better) largest = entry;
+  }
+  if (largest == nullptr) return "";
+  return answer_in(measured,
+                   {fmt::format("Most of the lock-based barrier's time is {}: {} us", largest->method,
+                                figure(*value_of(*largest, "part_time")))},
+                   largest);
+}
+
 const register_experiment registered({
     name,
     "which parts a grid barrier's cost has, over the blocks, beside the paper of 2010",
@@ -64,6 +89,8 @@ const register_experiment registered({
      {"method", "programs with some of a barrier's parts, by name", 0, 0, true, "all"}},
     run,
     check_methods([](const device_description& device) { return open_workload(workload_name, device)->methods(); }),
+    case_time{9, 2.5},
+    answer,
 });
 
 }  // namespace

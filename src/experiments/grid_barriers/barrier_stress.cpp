@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+#include "experiments/answers.hpp"
 #include "experiments/rows.hpp"
 #include "experiments/shapes.hpp"
 #include "measure/host_timer.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
 #include "workloads/barrier_stress/barrier_stress.hpp"
 
 namespace gpusync::tool {
@@ -88,6 +91,12 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   });
 }
 
+std::string answer(const measured_rows& measured) {
+  return answer_in(measured, {fmt::format("No mismatch: {} barriers and shapes passed {} phases, {} words checked",
+                                          measured.rows.size(), count_in_words(sum_of(measured, "phases")),
+                                          count_in_words(sum_of(measured, "words_checked")))});
+}
+
 const register_experiment registered({
     name,
     "whether the grid barriers hold: phases without end, with late blocks, every word checked",
@@ -100,6 +109,7 @@ const register_experiment registered({
     run,
     check_methods([](const device_description& device) { return open_side<barrier_stress_device>(device)->methods(); }),
     case_time{25, 3},
+    answer,
 });
 
 }  // namespace

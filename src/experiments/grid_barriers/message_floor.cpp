@@ -4,9 +4,12 @@
 
 #include <algorithm>
 
+#include "experiments/answers.hpp"
 #include "experiments/choices.hpp"
 #include "experiments/rows.hpp"
 #include "measure/statistics.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
 #include "workloads/message_floor/message_floor.hpp"
 
 namespace gpusync::tool {
@@ -83,6 +86,15 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   });
 }
 
+std::string answer(const measured_rows& measured) {
+  const row* best = least(measured, "one_way", [](const row& entry) { return entry.ordered; });
+  if (best == nullptr) return "";
+  const std::string head = fmt::format("A message takes {} us", figure(*value_of(*best, "one_way")));
+  return answer_in(measured, {fmt::format("{} from SM to SM by {}, {} us between the slowest", head, best->method,
+                                          figure(value_of(*best, "one_way_max").value_or(0))),
+                              head});
+}
+
 const register_experiment registered({
     name,
     "how long a message takes between any two multiprocessors: the floor of every grid barrier",
@@ -96,6 +108,7 @@ const register_experiment registered({
     run,
     [](const experiment_request& request) { (void)chosen_variants(request); },
     case_time{7, 2},
+    answer,
 });
 
 }  // namespace

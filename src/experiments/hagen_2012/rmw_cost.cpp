@@ -6,10 +6,13 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
+#include "experiments/answers.hpp"
 #include "experiments/choices.hpp"
 #include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/published.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
 #include "usage_error.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
@@ -176,6 +179,23 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   if (request.device.kind == device_kind::cuda) add_all(joined(published_rows(paper::hagen_2012, name)), sink);
 }
 
+/// Of the calls by the most participants.
+std::string answer(const measured_rows& measured) {
+  int64_t most = 0;
+  for (const row* entry : measured.rows) most = std::max(most, axis_number(entry->axes, "participants").value_or(0));
+  const auto by_all = [most](const row& entry) { return axis_number(entry.axes, "participants") == most; };
+  const row* best = least(measured, "call_time", [&](const row& entry) { return by_all(entry) && !entry.rival; });
+  if (best == nullptr) return "";
+  const std::string head = fmt::format("{} is the cheapest wait-free object: {} us a call", best->method,
+                                       figure(*value_of(*best, "call_time")));
+  const row* plain =
+      least(measured, "call_time", [&](const row& entry) { return entry.rival && entry.axes == best->axes; });
+  if (plain == nullptr) return answer_in(measured, {head}, nullptr);
+  const double times = *value_of(*best, "call_time") / *value_of(*plain, "call_time");
+  return answer_in(
+      measured, {fmt::format("{}, {} as long as {}, {} participants", head, ratio(times), plain->method, most), head});
+}
+
 const register_experiment registered({
     name,
     "what a call of a wait-free read-modify-write object costs, beside atomics and a loop of compare-and-swap",
@@ -194,6 +214,7 @@ const register_experiment registered({
     run,
     check,
     case_time{3, 0.6},
+    answer,
 });
 
 }  // namespace

@@ -5,10 +5,13 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
+#include "experiments/answers.hpp"
 #include "experiments/choices.hpp"
 #include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/rows.hpp"
 #include "models/linearizability.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
 #include "usage_error.hpp"
 #include "workloads/rmw_faults/rmw_faults.hpp"
 
@@ -223,6 +226,18 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   });
 }
 
+std::string answer(const measured_rows& measured) {
+  double most = 0;
+  for (const row* entry : measured.rows) {
+    most = std::max(most, value_of(*entry, "most_passes").value_or(0) / value_of(*entry, "passes_bound").value_or(1));
+  }
+  return answer_in(
+      measured,
+      {fmt::format("Survivors ended every call within {:.0f} % of the proven passes, in {} runs with {} "
+                   "participants struck",
+                   100 * most, count_in_words(sum_of(measured, "runs")), count_in_words(sum_of(measured, "struck")))});
+}
+
 const register_experiment registered({
     name,
     "whether wait-free objects survive participants that stop, for ever or for long, at any step of a call",
@@ -239,6 +254,7 @@ const register_experiment registered({
     run,
     check,
     case_time{2, 0.5},
+    answer,
 });
 
 }  // namespace

@@ -6,10 +6,13 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
+#include "experiments/answers.hpp"
 #include "experiments/choices.hpp"
 #include "experiments/hagen_2012/memory_spaces.hpp"
 #include "experiments/rows.hpp"
 #include "models/rare_events.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
 #include "usage_error.hpp"
 #include "workloads/store_atomicity/store_atomicity.hpp"
 
@@ -155,6 +158,16 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   });
 }
 
+std::string answer(const measured_rows& measured) {
+  measured_rows right = measured, torn = measured;
+  const auto was_torn = [](const row* entry) { return value_of(*entry, "violations").value_or(0) > 0; };
+  std::erase_if(right.rows, was_torn);
+  std::erase_if(torn.rows, [&](const row* entry) { return !was_torn(entry); });
+  return answer_in(measured,
+                   {fmt::format("No store torn in {} trials of {} settings; torn in {} others, controls among them",
+                                count_in_words(sum_of(right, "trials")), right.rows.size(), torn.rows.size())});
+}
+
 const register_experiment registered({
     name,
     "whether one masked store of a warp to several words is seen as one, on which the objects without atomics "
@@ -176,6 +189,7 @@ const register_experiment registered({
     run,
     check,
     case_time{4, 1},
+    answer,
 });
 
 }  // namespace

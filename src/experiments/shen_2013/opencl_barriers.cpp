@@ -1,7 +1,12 @@
 // Experiment opencl-barriers: one synchronization over the number of work-groups, by event profiling. Figure 4-4 and
 // appendix H of Shen 2013 (item S6), with equations 3 and 4.
+#include <fmt/format.h>
+
+#include "experiments/answers.hpp"
 #include "experiments/shen_2013/thesis_comparison.hpp"
 #include "measure/statistics.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
 
 namespace gpusync::tool {
 
@@ -35,6 +40,20 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   answer_thesis({name, {"S6", "S9"}, {1}, false, rule, finish}, request, sink);
 }
 
+/// On as many work-groups as were synchronized at most.
+std::string answer(const measured_rows& measured) {
+  int64_t most = 0;
+  for (const row* entry : measured.rows) most = std::max(most, axis_number(entry->axes, "groups").value_or(0));
+  const row* best = least(measured, "synchronization_time", [&](const row& entry) {
+    return entry.ordered && entry.kind == method_kind::barrier && axis_number(entry.axes, "groups") == most;
+  });
+  if (best == nullptr) return "";
+  return answer_in(measured,
+                   {fmt::format("One synchronization takes {} us by {}",
+                                figure(*value_of(*best, "synchronization_time")), best->method)},
+                   best);
+}
+
 const register_experiment registered({
     name,
     "what one synchronization of OpenCL work-groups takes, over their number, beside the thesis of 2013",
@@ -44,6 +63,7 @@ const register_experiment registered({
     run,
     check_methods([](const device_description& device) { return open_side<thesis_device>(device)->methods(); }),
     case_time{4, 1},
+    answer,
 });
 
 }  // namespace

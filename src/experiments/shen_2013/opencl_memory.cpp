@@ -2,7 +2,10 @@
 // Figure 4-7 and appendix J of Shen 2013 (item S8). Counted, not sampled: the sum of our own allocations.
 #include <fmt/format.h>
 
+#include "experiments/answers.hpp"
 #include "experiments/shen_2013/thesis_comparison.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
 
 namespace gpusync::tool {
 
@@ -39,6 +42,20 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   answer_thesis({name, {"S8", "S9"}, {iterations}, false, once, finish, true}, request, sink);
 }
 
+/// On as many work-groups as were synchronized at most.
+std::string answer(const measured_rows& measured) {
+  int64_t most = 0;
+  for (const row* entry : measured.rows) most = std::max(most, axis_number(entry->axes, "groups").value_or(0));
+  const row* best = least(measured, "barrier_memory", [&](const row& entry) {
+    return entry.kind == method_kind::barrier && axis_number(entry.axes, "groups") == most;
+  });
+  if (best == nullptr) return "";
+  return answer_in(
+      measured,
+      {fmt::format("The smallest barrier is {}: {:.0f} bytes", best->method, *value_of(*best, "barrier_memory"))},
+      best);
+}
+
 const register_experiment registered({
     name,
     "how much device memory each way to wait takes under OpenCL, beside the thesis of 2013",
@@ -48,6 +65,7 @@ const register_experiment registered({
     run,
     check_methods([](const device_description& device) { return open_side<thesis_device>(device)->methods(); }),
     case_time{4, 1},
+    answer,
 });
 
 }  // namespace

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "boundary/arrays.hpp"
+#include "boundary/device_side.hpp"
 #include "workloads/bitonic_sort/sort_elements.hpp"
 #include "workloads/device_side/application_device.hpp"
-#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/device_side/device_side.hpp"
+#include "boundary/device_side.hpp"
 
 namespace gpusync::tool {
 

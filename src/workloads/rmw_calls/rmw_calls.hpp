@@ -10,8 +10,8 @@
 #include <gpusync/rmw/machine.hpp>
 #include <gpusync/rmw/operations.hpp>
 
+#include "boundary/device_side.hpp"
 #include "boundary/program.hpp"
-#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 

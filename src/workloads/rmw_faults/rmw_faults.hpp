@@ -10,7 +10,7 @@
 #include <gpusync/rmw/machine.hpp>
 #include <gpusync/rmw/operations.hpp>
 
-#include "workloads/device_side/device_side.hpp"
+#include "boundary/device_side.hpp"
 
 namespace gpusync::tool {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "boundary/device_side.hpp"
 #include "boundary/program.hpp"
 #include "workloads/device_side/application_device.hpp"
-#include "workloads/device_side/device_side.hpp"
 #include "workloads/smith_waterman/scoring.hpp"
 
 namespace gpusync::tool {

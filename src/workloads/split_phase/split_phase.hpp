@@ -4,8 +4,8 @@
 
 #include <memory>
 
+#include "boundary/device_side.hpp"
 #include "boundary/program.hpp"
-#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 

@@ -6,8 +6,8 @@
 
 #include "boundary/arrays.hpp"
 #include "boundary/computation.hpp"
+#include "boundary/device_side.hpp"
 #include "boundary/step_text.h"
-#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 

@@ -9,7 +9,7 @@
 
 #include <gpusync/rmw/machine.hpp>
 
-#include "workloads/device_side/device_side.hpp"
+#include "boundary/device_side.hpp"
 
 namespace gpusync::tool {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "boundary/device_side.hpp"
 #include "boundary/program.hpp"
-#include "workloads/device_side/device_side.hpp"
 
 namespace gpusync::tool {
 
