@@ -89,38 +89,47 @@ std::string type_in_words(const json& value) {
   }
 }
 
-/// A value and where in which file it stands, for messages. Conversions throw usage_error.
+/// A value and where in which file it stands, for messages. Conversions throw usage_error. The path is made only for a
+/// message: so the place that it is in, its key and the file's name must outlive it.
 class place {
  public:
-  place(const json* value, std::string file, std::string path)
-      : value_(value), file_(std::move(file)), path_(std::move(path)) {}
+  place(const json* value, const std::string& file, std::string_view key, const place* in = nullptr)
+      : value_(value), file_(&file), key_(key), in_(in) {}
+  /// An element of an array.
+  place(const json* value, const std::string& file, size_t index, const place* in)
+      : value_(value), file_(&file), index_(index), in_(in) {}
 
   bool empty() const { return value_ == nullptr || value_->is_null(); }
   const json& value() const { return *value_; }
 
+  std::string path() const {
+    const std::string before = in_ == nullptr ? "" : in_->path();
+    if (index_) return fmt::format("{}[{}]", before, *index_);
+    return before.empty() ? printable(key_, 60) : before + "." + printable(key_, 60);
+  }
+
   [[noreturn]] void fail(const std::string& allowed) const {
-    throw usage_error(fmt::format("'{}': {} is {}; it must be {}", printable(file_), path_,
+    throw usage_error(fmt::format("'{}': {} is {}; it must be {}", printable(*file_), path(),
                                   value_ == nullptr ? "missing" : type_in_words(*value_), allowed));
   }
 
-  place member(const std::string& key) const {
+  place member(std::string_view key) const {
     const auto found = value_->find(key);
-    std::string path = path_.empty() ? printable(key, 60) : path_ + "." + printable(key, 60);
-    return {found == value_->end() ? nullptr : &*found, file_, std::move(path)};
+    return {found == value_->end() ? nullptr : &*found, *file_, key, this};
   }
 
   template <class Visit>
   void each_member(Visit visit) const {
     if (empty()) return;
     if (!value_->is_object()) fail("an object");
-    for (const auto& item : value_->items()) visit(item.key(), member(item.key()));
+    for (const auto& item : value_->items()) visit(item.key(), place{&item.value(), *file_, item.key(), this});
   }
 
   template <class Visit>
   void each_element(const std::string& allowed, Visit visit) const {
     if (empty()) return;
     if (!value_->is_array()) fail(allowed);
-    for (size_t i = 0; i < value_->size(); ++i) visit(place{&(*value_)[i], file_, fmt::format("{}[{}]", path_, i)});
+    for (size_t i = 0; i < value_->size(); ++i) visit(place{&(*value_)[i], *file_, i, this});
   }
 
   std::string string() const {
@@ -180,7 +189,7 @@ class place {
     }
     std::vector<std::string_view> allowed;
     for (const method_kind known : method_kinds) allowed.push_back(to_string(known));
-    throw usage_error(fmt::format(R"('{}': {} is "{}"; it must be one of {}, or null)", printable(file_), path_,
+    throw usage_error(fmt::format(R"('{}': {} is "{}"; it must be one of {}, or null)", printable(*file_), path(),
                                   printable(*word, 60), fmt::join(allowed, ", ")));
   }
 
@@ -190,14 +199,16 @@ class place {
       if (word == to_string(known)) return known;
     }
     if (word.empty()) fail(R"("ok", "failed" or "skipped")");
-    throw usage_error(fmt::format(R"('{}': {} is "{}"; it must be "ok", "failed" or "skipped")", printable(file_),
-                                  path_, printable(word, 60)));
+    throw usage_error(fmt::format(R"('{}': {} is "{}"; it must be "ok", "failed" or "skipped")", printable(*file_),
+                                  path(), printable(word, 60)));
   }
 
  private:
   const json* value_;
-  std::string file_;
-  std::string path_;
+  const std::string* file_;
+  std::string_view key_;
+  std::optional<size_t> index_;
+  const place* in_;
 };
 
 metric read_metric(const place& at) {
@@ -362,8 +373,8 @@ class document_builder {
       derives_ = check_schema(root_, name_);
     }
     if (open_[1]->size() != 1) return;  // the schema came late
-    const std::string path = fmt::format("rows[{}]", results_.rows.size());
-    results_.rows.push_back(read_row(place{&open_[1]->front(), name_, path}, *derives_));
+    const place all{open_[1], name_, "rows"};
+    results_.rows.push_back(read_row(place{&open_[1]->front(), name_, results_.rows.size(), &all}, *derives_));
     open_[1]->erase(size_t{0});
   }
 
@@ -414,8 +425,9 @@ std::string to_json_text(const document& results) {
 document from_json(const json& value, const std::string& name) {
   const bool derives = check_schema(value, name);
   document results;
-  read_context(place{&value, name, ""}, results);
-  const place rows = place{&value, name, ""}.member("rows");
+  const place root{&value, name, ""};
+  read_context(root, results);
+  const place rows = root.member("rows");
   if (rows.empty()) rows.fail("an array of rows");
   rows.each_element("an array of rows", [&](const place& entry) { results.rows.push_back(read_row(entry, derives)); });
   return results;

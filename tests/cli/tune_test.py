@@ -64,9 +64,10 @@ class GridBarriers(ToolTest):
     def test_are_listed(self):
         outcome = run("list")
         self.assertEqual(outcome.code, 0, outcome.err)
-        lines = outcome.out.split("\n")
+        listed = [line.split()[0] for line in outcome.out.strip().split("\n")]
         for name in GRID_BARRIERS:
-            self.assertIn(name, lines)
+            self.assertIn(name, listed)
+            self.assertIn(f"\n{name}\n", "\n" + run("list", name).out)
 
     def test_are_listed_as_json_with_title_devices_and_axes(self):
         outcome = run("list", "--json")
