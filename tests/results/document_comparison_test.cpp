@@ -93,7 +93,7 @@ TEST(CompareDocuments, OfOneProgramRarelyFindADifferenceAnywhere) {
                                       {{0.01, 0.01, 15, true, 3, 0.05}, 30, 1},
                                       {{0.01, 0.01, 15, true, 4, 0.1}, 30, 3}};
   for (const setting& one : settings) {
-    constexpr int trials = 400;
+    constexpr int trials = 200;
     int wrong = 0;
     for (int i = 0; i < trials; ++i) {
       wrong += says_faster_or_slower(compare_runs_of(one.machine, one.methods, one.pairs, -1, random, kept)) ? 1 : 0;
