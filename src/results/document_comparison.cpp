@@ -206,6 +206,14 @@ run_scatter scatter_over_pairs(const std::vector<row_evidence>& rows, const row_
   return found;
 }
 
+/// How much a row drifts within its runs, beyond the error of its rounds: some methods wander more than others.
+double variance_of_drift(const row_evidence& one) {
+  double sum = 0;
+  for (const double drift : one.drifts) sum += drift * drift;
+  // A half has twice the variance of the whole, a difference of two halves four times, and error2 is that of two runs.
+  return one.drifts.empty() ? 0 : std::max(0.0, sum / static_cast<double>(one.drifts.size()) - 2 * one.error2());
+}
+
 double variance_over_pairs(const row_evidence& one) {
   double sum = 0;
   for (const double log : one.logs) sum += (log - one.log()) * (log - one.log());
@@ -240,6 +248,7 @@ void judge_all(std::vector<row_change*>& comparable, const std::vector<row_evide
     }
     if (!change.reason.empty()) continue;  // disturbed
     estimate own = scatter.row;
+    if (pairs == 1) own.variance = std::max(own.variance, variance_of_drift(one));
     if (pairs > 1)
       own.variance = std::max({own.variance, one.error2(), variance_over_pairs(one) - scatter.group.variance});
     const std::vector<estimate> parts{{pairs > 1 ? 0 : one.error2(), 0}, own, scatter.group};

@@ -46,11 +46,11 @@ struct document_comparison {
 /// Two runs of one program differ by more than their rounds show: memory lies elsewhere, clocks and other work have
 /// changed. So the variance of a row's ratio is that of its medians (headline_error()) and in addition what differs
 /// between runs. With several pairs that is the scatter of the row's ratios over the pairs, but no less than the usual
-/// row's. With one pair it has two parts: how rows scatter about the middle of their group, those measured in the same
-/// seconds, and how groups scatter about the middle of all, or how the first and last halves of their rounds differ if
-/// that is more. Intervals are Student's, with degrees of freedom by Welch and Satterthwaite, at a level of
-/// 1 - (1 - confidence) / rows, so that all hold together. Of a device that other programs disturbed (disturbance_of())
-/// one pair tells nothing.
+/// row's. With one pair it has two parts: how rows scatter about the middle of their group (or how the row drifts
+/// within its runs, if that is more), those measured in the same seconds, and how groups scatter about the middle of
+/// all, or how the first and last halves of their rounds differ if that is more. Intervals are Student's, with degrees
+/// of freedom by Welch and Satterthwaite, at a level of 1 - (1 - confidence) / rows, so that all hold together. Of a
+/// device that other programs disturbed (disturbance_of()) one pair tells nothing.
 ///
 /// Precondition: pairs is not empty; the documents outlive the result.
 document_comparison compare_documents(const std::vector<std::pair<const document*, const document*>>& pairs,
