@@ -113,27 +113,43 @@ std::string device_title(const document& results, const std::string& id) {
   return namesakes > 1 ? fmt::format("{} ({})", printable(*name), printable(id)) : printable(*name);
 }
 
+namespace {
+
+const json& member_of(const json& object, const char* key) {
+  static const json none;
+  if (!object.is_object()) return none;
+  const auto found = object.find(key);
+  return found == object.end() ? none : *found;
+}
+
+/// What the context says of a device; null if nothing.
+const json* described(const document& results, const std::string& device) {
+  const json& devices = member_of(results.context, "devices");
+  if (!devices.is_array()) return nullptr;
+  const auto found = std::ranges::find_if(devices, [&](const json& each) { return member_of(each, "id") == device; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool is_processor(const document& results, const std::string& device) {
+  const json* known = described(results, device);
+  return known != nullptr &&
+         (member_of(*known, "kind") == "host" || member_of(member_of(*known, "facts"), "type") == "CPU");
+}
+
 std::string disturbance_of(const document& results, const std::string& device) {
   constexpr double most_others = 0.05;
-  const json none;
-  const auto member = [&none](const json& object, const char* key) -> const json& {
-    if (!object.is_object()) return none;
-    const auto found = object.find(key);
-    return found == object.end() ? none : *found;
-  };
-  const json& devices = member(results.context, "devices");
-  if (!devices.is_array()) return "";
-  for (const json& each : devices) {
-    if (member(each, "id") != device) continue;
-    if (member(each, "kind") == "host" || member(member(each, "facts"), "type") == "CPU") {
-      const json& others = member(member(results.context, "host"), "other_load");
-      if (!others.is_number() || others.get<double>() <= most_others) return "";
-      return fmt::format("other programs had {:.0f} % of the processors", 100 * others.get<double>());
-    }
-    for (const char* when : {"state_before", "state_after"}) {
-      const json& processes = member(member(each, when), "other_processes");
-      if (processes.is_array() && !processes.empty()) return "other processes used the device";
-    }
+  if (is_processor(results, device)) {
+    const json& others = member_of(member_of(results.context, "host"), "other_load");
+    if (!others.is_number() || others.get<double>() <= most_others) return "";
+    return fmt::format("other programs had {:.0f} % of the processors", 100 * others.get<double>());
+  }
+  const json* known = described(results, device);
+  for (const char* when : {"state_before", "state_after"}) {
+    if (known == nullptr) break;
+    const json& processes = member_of(member_of(*known, when), "other_processes");
+    if (processes.is_array() && !processes.empty()) return "other processes used the device";
   }
   return "";
 }

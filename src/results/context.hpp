@@ -23,6 +23,9 @@ std::vector<context_section> context_in_words(const document& results);
 /// id if the context does not name it.
 std::string device_title(const document& results, const std::string& id);
 
+/// Whether a device is the machine's own processors: host threads, or OpenCL on them.
+bool is_processor(const document& results, const std::string& device);
+
 /// What other programs took of a device during the run, in words, if that was enough to make its figures wander: more
 /// than a twentieth of the processors that it runs on, or other processes on a GPU. Empty if not, or if nobody knows.
 std::string disturbance_of(const document& results, const std::string& device);

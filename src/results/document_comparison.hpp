@@ -50,7 +50,8 @@ struct document_comparison {
 /// within its runs, if that is more), those measured in the same seconds, and how groups scatter about the middle of
 /// all, or how the first and last halves of their rounds differ if that is more. Intervals are Student's, with degrees
 /// of freedom by Welch and Satterthwaite, at a level of 1 - (1 - confidence) / rows, so that all hold together. Of a
-/// device that other programs disturbed (disturbance_of()) one pair tells nothing.
+/// device that other programs disturbed (disturbance_of()), and of the machine's own processors, one pair tells
+/// nothing.
 ///
 /// Precondition: pairs is not empty; the documents outlive the result.
 document_comparison compare_documents(const std::vector<std::pair<const document*, const document*>>& pairs,

@@ -198,6 +198,9 @@ TEST(CompareDocuments, OnePairOfRunsOnADisturbedMachineTellsNothing) {
   after.context["devices"][0] = {{"id", "cuda:0"}, {"kind", "host"}};
   after.context["host"] = {{"other_load", 0.04}};
   EXPECT_TRUE(has_regressed(compare_one(before, after)));
+  before.context["devices"][0]["kind"] = "host";
+  EXPECT_EQ(compare_one(before, after).changes.front().reason, "one pair of runs on processors tells nothing");
+  EXPECT_TRUE(has_regressed(compare_documents({{&before, &after}, {&before, &after}, {&before, &after}})));
   after.context["host"] = {{"other_load", 0.4}};
   EXPECT_EQ(compare_one(before, after).changes.front().reason, "other programs had 40 % of the processors");
   EXPECT_EQ(compare_one(before, after).changes.front().what, difference::unclear);
