@@ -217,9 +217,8 @@ exit_code run_run(const console_options& console, const run_options& options) {
     print_plan(console, jobs);
     return exit_code::done;
   }
-  catch_interrupts(
-      console.level !=
-      verbosity::quiet);  // not before: OpenCL drivers that are loaded to look for devices take the signals too
+  // Not before: OpenCL drivers that are loaded to look for devices take the signals too.
+  catch_interrupts(console.level != verbosity::quiet);
   std::vector<output> outputs = open_outputs(options);
   const std::unique_ptr<run_journal> journal = open_journal(options);
   const auto devices = devices_of(jobs);

@@ -6,6 +6,7 @@
 
 #include "results/context.hpp"
 #include "results/groups.hpp"
+#include "results/row_ratio.hpp"
 #include "results/text.hpp"
 #include "results/verdict.hpp"
 
@@ -22,8 +23,8 @@ const experiment* known(const std::string& name) {
 measured_rows rows_of(const document& results, const std::string& experiment, const std::string& device) {
   measured_rows measured{results, device, {}};
   for (const row& entry : results.rows) {
-    const bool line = std::ranges::any_of(entry.axes, [](const auto& axis) { return axis.first == "fit"; });
-    if (entry.experiment != experiment || entry.device != device || line || entry.status != row_status::ok) continue;
+    if (entry.experiment != experiment || entry.device != device) continue;
+    if (is_line(entry) || entry.status != row_status::ok) continue;
     measured.rows.push_back(&entry);
   }
   return measured;

@@ -72,6 +72,21 @@ const std::string* string_member(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get_ptr<const std::string*>() : nullptr;
 }
 
+const json& member_of(const json& object, const char* key) {
+  static const json none;
+  if (!object.is_object()) return none;
+  const auto found = object.find(key);
+  return found == object.end() ? none : *found;
+}
+
+/// What the context says of a device; null if nothing.
+const json* described(const document& results, const std::string& device) {
+  const json& devices = member_of(results.context, "devices");
+  if (!devices.is_array()) return nullptr;
+  const auto found = std::ranges::find_if(devices, [&](const json& each) { return member_of(each, "id") == device; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 std::vector<context_section> context_in_words(const document& results) {
@@ -113,24 +128,11 @@ std::string device_title(const document& results, const std::string& id) {
   return namesakes > 1 ? fmt::format("{} ({})", printable(*name), printable(id)) : printable(*name);
 }
 
-namespace {
-
-const json& member_of(const json& object, const char* key) {
-  static const json none;
-  if (!object.is_object()) return none;
-  const auto found = object.find(key);
-  return found == object.end() ? none : *found;
+std::optional<int64_t> compute_units_of(const document& results, const std::string& device) {
+  const json* known = described(results, device);
+  if (known == nullptr || !member_of(*known, "compute_units").is_number_integer()) return std::nullopt;
+  return member_of(*known, "compute_units").get<int64_t>();
 }
-
-/// What the context says of a device; null if nothing.
-const json* described(const document& results, const std::string& device) {
-  const json& devices = member_of(results.context, "devices");
-  if (!devices.is_array()) return nullptr;
-  const auto found = std::ranges::find_if(devices, [&](const json& each) { return member_of(each, "id") == device; });
-  return found == devices.end() ? nullptr : &*found;
-}
-
-}  // namespace
 
 bool is_processor(const document& results, const std::string& device) {
   const json* known = described(results, device);

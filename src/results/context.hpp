@@ -1,6 +1,7 @@
 // What a document's context says, in words. Readers take the context as it comes: any key may be missing.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,9 @@ std::vector<context_section> context_in_words(const document& results);
 /// What to call a device: its name, with its id where another device of the document has the same name; its
 /// id if the context does not name it.
 std::string device_title(const document& results, const std::string& id);
+
+/// SMs, OpenCL compute units, or cores of a device; empty if the context does not say.
+std::optional<int64_t> compute_units_of(const document& results, const std::string& device);
 
 /// Whether a device is the machine's own processors: host threads, or OpenCL on them.
 bool is_processor(const document& results, const std::string& device);

@@ -293,8 +293,8 @@ void read_context(const place& root, document& results) {
   results.context = context.value();
 }
 
-/// Builds a document from what the parser of JSON finds, each row as soon as it is whole: a large document is never
-/// there as JSON values at once, which take ten times its room. Only if the schema does not come before the rows.
+/// Builds a document from what the parser of JSON finds, each row as soon as it is whole: so a large document is never
+/// there as JSON values at once, which take ten times its room, unless its schema stands behind its rows.
 class document_builder {
  public:
   /// Thrown where the text is not JSON.

@@ -25,11 +25,11 @@ std::optional<paired_ratio> ratio_of_medians(const row& entry, const row& base) 
   return found;
 }
 
+}  // namespace
+
 bool is_line(const row& entry) {
   return std::ranges::any_of(entry.axes, [](const auto& axis) { return axis.first == "fit"; });
 }
-
-}  // namespace
 
 std::optional<double> headline_error(const row& entry) {
   const metric* measured = headline_metric(entry);

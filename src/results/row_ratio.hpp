@@ -8,6 +8,9 @@
 
 namespace gpusync::tool {
 
+/// Whether the row is a line through others: it has the axis `fit`.
+bool is_line(const row& entry);
+
 /// The standard error of a row's headline figure as a part of it: of a line through other rows (axis `fit`) its stddev,
 /// of a median 0.93 (q3 - q1) / sqrt(n), as if its noise were normal. Empty without quartiles or two samples, and for a
 /// value that is not above 0.

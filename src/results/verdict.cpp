@@ -281,14 +281,8 @@ std::pair<int64_t, int64_t> grid_of(const row_group& group) {
 /// The shape that people launch: a block of 256 threads on every multiprocessor.
 bool is_usual(const document& results, const row_group& group) {
   constexpr int64_t usual_threads = 256;
-  const auto devices = results.context.find("devices");
-  if (devices == results.context.end() || !devices->is_array()) return false;
-  for (const json& device : *devices) {
-    if (!device.is_object() || device.value("id", json()) != group.device) continue;
-    const json units = device.value("compute_units", json());
-    return units.is_number_integer() && grid_of(group) == std::pair{units.get<int64_t>(), usual_threads};
-  }
-  return false;
+  const std::optional<int64_t> units = compute_units_of(results, group.device);
+  return units && grid_of(group) == std::pair{*units, usual_threads};
 }
 
 /// What main_verdicts() chooses by.
