@@ -1,5 +1,8 @@
 #include "boundary/cuda_barriers.hpp"
 
+#include <random>
+#include <type_traits>
+
 #include <gpusync/gpusync.cuh>
 
 #include "boundary/barrier_methods.hpp"
@@ -12,11 +15,11 @@ template <class Algorithm>
 class barrier_of : public cuda_barrier {
  public:
   barrier_of(const cuda_device& device, uint32_t blocks, const barrier_tuning& tuning)
-      : storage_(device, blocks, tuning) {}
+      : device_(device), blocks_(blocks), tuning_(tuning), storage_(make()) {}
 
   void launch(const cuda_target& where, const launch_shape& shape, const void* kernel,
               std::vector<void*> arguments) override {
-    launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), storage_.barrier());
+    launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), storage_->barrier());
   }
   void launch_dropping(const cuda_target& where, const launch_shape& shape, const void* kernel,
                        std::vector<void*> arguments) override {
@@ -24,7 +27,7 @@ class barrier_of : public cuda_barrier {
       refuse();
     } else {
       launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments),
-                        storage_.dropping_barrier());
+                        storage_->dropping_barrier());
     }
   }
   void launch_parts(const cuda_target& where, const launch_shape& shape, const void* kernel,
@@ -34,20 +37,38 @@ class barrier_of : public cuda_barrier {
       refuse();
     } else {
       const auto of = [&](cuda_barrier& other, size_t i) {
-        return static_cast<barrier_of&>(other).storage_.barrier(parts[i]);
+        return static_cast<barrier_of&>(other).storage_->barrier(parts[i]);
       };
       launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), of(*this, 0),
                         of(second, 1), of(third, 2));
     }
   }
-  std::vector<missing_block> missing() const override { return storage_.missing(); }
+  void place_anew() override {
+    if constexpr (placed_anywhere) {
+      storage_.reset();
+      // Allocations are told apart by multiples of 512 bytes, and lines of the L2 cache by less than a megabyte.
+      static std::minstd_rand pieces(std::random_device{}());
+      const cuda_buffer spacer(device_, 512 * (1 + pieces() % 2048));
+      storage_ = make();
+    }
+  }
+  std::vector<missing_block> missing() const override { return storage_->missing(); }
 
  private:
+  using storage_type = cuda_barrier_storage<Algorithm>;
+  /// Whether the algorithm takes its words where they come: it has no lines that it has chosen.
+  static constexpr bool placed_anywhere =
+      std::is_empty_v<std::decay_t<decltype(std::declval<const storage_type&>().counters())>>;
+
+  std::unique_ptr<storage_type> make() const { return std::make_unique<storage_type>(device_, blocks_, tuning_); }
   [[noreturn]] static void refuse() {
     throw invalid_argument(grid::name_of<Algorithm>() + " joins nothing but whole grids.");
   }
 
-  cuda_barrier_storage<Algorithm> storage_;
+  const cuda_device device_;
+  const uint32_t blocks_;
+  const barrier_tuning tuning_;
+  std::unique_ptr<storage_type> storage_;
 };
 
 barrier_tuning tuning_for(const cuda_device& device, const std::optional<grid::counter_plan>& plan) {

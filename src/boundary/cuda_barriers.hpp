@@ -38,6 +38,8 @@ class cuda_barrier {
   virtual void launch_parts(const cuda_target& where, const launch_shape& shape, const void* kernel,
                             std::vector<void*> arguments, cuda_barrier& second, cuda_barrier& third,
                             const std::array<block_range, 3>& parts) = 0;
+  /// Takes other device memory, unless the algorithm chooses where its words lie. Precondition: no launch is under way.
+  virtual void place_anew() = 0;
   /// The blocks that a timed-out wait missed.
   virtual std::vector<missing_block> missing() const = 0;
 };

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <map>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -13,15 +15,21 @@
 
 namespace gpusync::tool {
 
-/// A device and a stream of its own. All programs of a workload share it: with a stream each, graphs' empty steps were
-/// a third slower on H200 (docs/measuring.md).
+/// A device and the stream that everything of the process is queued on there: from 16 streams on that something has run
+/// on, a graph's empty steps are a third slower on an H200 for as long as the process lives (experiment graph-states).
 class cuda_target {
  public:
   explicit cuda_target(int ordinal) : device_(ordinal) {
-    const cuda_device_scope scope(ordinal);
-    check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    static std::mutex mutex;
+    static std::map<int, cudaStream_t> streams;
+    const std::lock_guard<std::mutex> lock(mutex);
+    cudaStream_t& known = streams[ordinal];
+    if (known == nullptr) {
+      const cuda_device_scope scope(ordinal);
+      check_cuda(cudaStreamCreateWithFlags(&known, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    }
+    stream_ = known;
   }
-  ~cuda_target() { (void)cudaStreamDestroy(stream_); }
   cuda_target(const cuda_target&) = delete;
   cuda_target& operator=(const cuda_target&) = delete;
 

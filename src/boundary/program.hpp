@@ -103,6 +103,9 @@ class program {
   /// What the last run took on both clocks; 0 where that is not measured.
   virtual run_times times() const { return {}; }
   virtual program_memory memory() const { return {}; }
+  /// Takes other memory for the words that are waited on, as another process might have got it: how long a message
+  /// takes hangs on where its word lies. Told before each turn of a comparison; no run is under way.
+  virtual void place_anew() {}
   /// Lets runs end before they are done: those whose steps the host carries out ask `interrupted` now and then, from
   /// any of their threads, and throw run_interrupted once it has said yes. Runs of a device's own are soon over.
   virtual void end_when(std::function<bool()> interrupted) { (void)interrupted; }
@@ -220,6 +223,8 @@ class checked_program : public program {
   virtual double compute(uint32_t steps) = 0;
   /// Steps come in multiples of this besides. To be called by constructors; not for a computation that is whole.
   void require_multiples_of(uint32_t steps);
+  /// Makes everything as it was before compute(), which has carried out steps that are not timed.
+  void start_again() { data_->reset(); }
   /// Whether the run is to end early.
   bool is_interrupted() const { return interrupted_ && interrupted_(); }
   const step_sequence& steps() const { return steps_; }

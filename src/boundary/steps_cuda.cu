@@ -36,6 +36,12 @@ class steps_program : public cuda_program {
  protected:
   const cuda_kernels& kernels() const { return computation_.kernels; }
   void* text() { return computation_.text.data(); }
+  /// Goes on with the next text, if there are several.
+  void take_next_place() {
+    if (computation_.places.empty()) return;
+    std::swap(computation_.text, computation_.places[next_place_]);
+    next_place_ = (next_place_ + 1) % computation_.places.size();
+  }
 
   /// Starts the step that is told `number`.
   void start(uint32_t number, kernel_start how) {
@@ -48,6 +54,7 @@ class steps_program : public cuda_program {
 
  private:
   cuda_computation computation_;
+  size_t next_place_ = 0;
 };
 
 /// A kernel for each step, started by the host, which may wait for each.
@@ -78,8 +85,6 @@ class graph_program : public steps_program {
   graph_program(const launch_shape& shape, cuda_computation computation, kernel_start how)
       : steps_program(shape, std::move(computation)), how_(how) {
     if (!steps().whole) require_multiples_of(repeated_nodes);
-    // Early, before other programs take memory: see cuda_graph. The first cut of a run, one in the middle, the last.
-    arrange(steps().whole ? steps().count : static_cast<uint32_t>(3 * steps_unit()));
   }
 
  private:
@@ -87,9 +92,10 @@ class graph_program : public steps_program {
   // length, so many that a replay's own cost is under 1 % of its steps'.
   static constexpr uint32_t most_nodes = 1u << 14, repeated_nodes = 256;
 
-  /// Graphs are kept: most replays are of the same steps.
+  /// Graphs are kept: most replays are of the same steps. New ones are replayed once, for that uploads them.
   void arrange(uint32_t count) override {
     const auto each = static_cast<uint32_t>(steps().whole ? most_nodes : steps_unit());
+    bool any_new = false;
     replays_.clear();
     for (uint32_t first = 0; first < count; first += each) {
       std::vector<uint32_t> numbers;
@@ -97,6 +103,7 @@ class graph_program : public steps_program {
       const auto made = graphs_.try_emplace(std::move(numbers));
       const auto found = made.first;
       if (made.second) {
+        any_new = true;
         const std::vector<uint32_t>& of_graph = found->first;
         found->second = cuda_graph(where_.stream(), [&] {
           for (const uint32_t number : of_graph) start(number, how_);
@@ -104,6 +111,10 @@ class graph_program : public steps_program {
       }
       replays_.push_back(&found->second);
     }
+    if (!any_new) return;
+    carry_out(count);
+    check_cuda(cudaStreamSynchronize(where_.stream()), "a graph's first replay");
+    start_again();
   }
 
   void carry_out(uint32_t) override {
@@ -137,6 +148,11 @@ class barrier_program : public steps_program {
                   std::unique_ptr<cuda_barrier> barrier)
       : steps_program(shape, std::move(computation)), kernel_(kernel), barrier_(std::move(barrier)) {
     require_co_resident(where_.device(), kernel, shape);
+  }
+
+  void place_anew() override {
+    take_next_place();
+    if (barrier_) barrier_->place_anew();
   }
 
  private:

@@ -29,11 +29,19 @@ struct cuda_computation {
     std::memcpy(text.data(), &text_, sizeof(Text));
   }
 
+  /// The same text with the words that are waited on elsewhere: see program::place_anew().
+  template <class Text>
+  void add_place(const Text& text_) {
+    places.emplace_back(sizeof(Text));
+    std::memcpy(places.back().data(), &text_, sizeof(Text));
+  }
+
   const cuda_target* where;
   cuda_kernels kernels;
   std::vector<unsigned char> text;
   step_sequence steps;
   std::shared_ptr<run_data> data;
+  std::vector<std::vector<unsigned char>> places = {};  ///< other texts, if there are any
 };
 
 /// Timing; what differs between programs is how the steps of a run are carried out.

@@ -8,6 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "devices/device.hpp"
+#include "experiments/graph_watch.hpp"
 
 namespace gpusync::tool {
 
@@ -78,6 +79,14 @@ void examine_gpu(const console_options& console, const device_description& devic
             fmt::format("{}: cooperative launches are {}supported, which grid barriers need.", device.id,
                         supported ? "" : "not "));
     }
+  }
+  if (const double step = graph_watch({device}).step_time(device); step > 0) {
+    print(console, finding::remark,
+          fmt::format(
+              "{}: an empty step of a CUDA graph takes {:.3g} us. A graph that was uploaded (cudaGraphUpload) and "
+              "not launched makes all graphs of its process slower, for good if it is destroyed so: launch what "
+              "you upload, or do not upload. So do 16 streams. `gpusync run graph-states` measures it.",
+              device.id, step));
   }
   if (state.sm_clock_mhz > 0) {
     print(console, finding::remark,

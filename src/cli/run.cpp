@@ -18,6 +18,7 @@
 #include "experiments/answers.hpp"
 #include "experiments/experiment.hpp"
 #include "git_state.hpp"
+#include "results/context.hpp"
 #include "results/csv.hpp"
 #include "results/groups.hpp"
 #include "results/json.hpp"
@@ -224,7 +225,8 @@ exit_code run_run(const console_options& console, const run_options& options) {
   const auto devices = devices_of(jobs);
 
   document results;
-  results.context = begin_context(options.command, devices);
+  const graph_watch graphs(devices);
+  results.context = begin_context(options.command, devices, graphs);
   const machine_load load;
   bool failed = false;
   std::string thrown;
@@ -248,7 +250,11 @@ exit_code run_run(const console_options& console, const run_options& options) {
   }
   const bool stopped = interrupted();
   const bool complete = !stopped && thrown.empty();
-  end_context(results.context, devices, load, complete);
+  end_context(results.context, devices, graphs, load, complete);
+  for (const device_description& device : devices) {
+    const std::string drift = graph_drift_of(results, device.id);
+    if (!drift.empty()) say(console, fmt::format("{}: {}. `gpusync run graph-states` shows why.", device.id, drift));
+  }
 
   // Files first: standard output may be a pipe that nobody reads any more.
   std::vector<std::string> failures = write_outputs(outputs, results);

@@ -28,12 +28,14 @@ json known(double value) {
   return value > 0 ? json(value) : json(nullptr);
 }
 
-json to_json(const device_state& state) {
+json state_now(const device_description& device, const graph_watch& graphs) {
+  const device_state state = state_of(device);
   json processes = nullptr;
   if (state.other_processes_known) processes = state.other_processes;
   return {{"sm_clock_mhz", known(state.sm_clock_mhz)},
           {"memory_clock_mhz", known(state.memory_clock_mhz)},
           {"temperature_celsius", known(state.temperature_celsius)},
+          {"graph_step_us", known(graphs.step_time(device))},
           {"other_processes", processes}};
 }
 
@@ -67,11 +69,12 @@ json to_json(const device_description& device) {
           {"facts", std::move(facts)}};
 }
 
-json begin_context(const std::vector<std::string>& command, const std::vector<device_description>& devices) {
+json begin_context(const std::vector<std::string>& command, const std::vector<device_description>& devices,
+                   const graph_watch& graphs) {
   json list = json::array();
   for (const device_description& device : devices) {
     json entry = to_json(device);
-    entry["state_before"] = to_json(state_of(device));
+    entry["state_before"] = state_now(device, graphs);
     entry["state_after"] = nullptr;
     list.push_back(std::move(entry));
   }
@@ -84,13 +87,15 @@ json begin_context(const std::vector<std::string>& command, const std::vector<de
           {"devices", std::move(list)}};
 }
 
-void end_context(json& context, const std::vector<device_description>& devices, const machine_load& load,
-                 bool complete) {
+void end_context(json& context, const std::vector<device_description>& devices, const graph_watch& graphs,
+                 const machine_load& load, bool complete) {
   const std::optional<double> others = load.others();
   context["host"]["other_load"] = others ? json(*others) : json(nullptr);
   context["complete"] = complete;
   context["finished"] = now_in_words();
-  for (size_t i = 0; i < devices.size(); ++i) context["devices"][i]["state_after"] = to_json(state_of(devices[i]));
+  for (size_t i = 0; i < devices.size(); ++i) {
+    context["devices"][i]["state_after"] = state_now(devices[i], graphs);
+  }
 }
 
 }  // namespace gpusync::tool

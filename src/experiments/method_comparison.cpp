@@ -134,9 +134,13 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
   how.interrupted = setting.sink.interrupted;
   const auto prepare = [&](const step_method& method) -> prepared_method {
     const auto program = kept_if_stuck(workload.prepare(method, shape));
-    return {
-        by_repeat_difference({[program](uint64_t steps) { return program->run(steps); }, program->steps_unit()}, how),
-        [program] { return program->verify(); }};
+    candidate turns =
+        by_repeat_difference({[program](uint64_t steps) { return program->run(steps); }, program->steps_unit()}, how);
+    turns.run = [program, run = std::move(turns.run)] {
+      program->place_anew();
+      return run();
+    };
+    return {std::move(turns), [program] { return program->verify(); }};
   };
   comparison_setting own = setting;
   if (!own.clock_mhz) own.clock_mhz = [&workload] { return workload.clock_mhz(); };
@@ -175,6 +179,7 @@ std::vector<method_result> compare_runs(workload& workload, const comparison_set
       }
     };
     return {{[program]() -> turn_samples {
+              program->place_anew();
               return {{run_sample, program->run() * 1e-6}};
             }},
             [program] { return program->verify(); },

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 
 #include "results/text.hpp"
 
@@ -15,8 +16,8 @@ using facts = std::vector<std::pair<std::string, std::string>>;
 /// A key as a label: "sm_clock_mhz" is "SM clock (MHz)".
 std::string label_of(const std::string& key) {
   static constexpr std::pair<std::string_view, std::string_view> spellings[] = {
-      {"sm", "SM"}, {"uuid", "UUID"}, {"os", "OS"}, {"cpu", "CPU"},
-      {"id", "ID"}, {"mhz", "(MHz)"}, {"s", "(s)"}, {"celsius", "(°C)"}};
+      {"sm", "SM"},     {"uuid", "UUID"}, {"os", "OS"},   {"cpu", "CPU"},     {"id", "ID"},
+      {"mhz", "(MHz)"}, {"s", "(s)"},     {"us", "(us)"}, {"celsius", "(°C)"}};
   std::string label;
   for (size_t begin = 0; begin <= key.size();) {
     const size_t end = std::min(key.find_first_of("_ ", begin), key.size());
@@ -140,6 +141,19 @@ bool is_processor(const document& results, const std::string& device) {
          (member_of(*known, "kind") == "host" || member_of(member_of(*known, "facts"), "type") == "CPU");
 }
 
+std::string graph_drift_of(const document& results, const std::string& device) {
+  constexpr double most_drift = 0.01;
+  const json* known = described(results, device);
+  if (known == nullptr) return "";
+  const json& before = member_of(member_of(*known, "state_before"), "graph_step_us");
+  const json& after = member_of(member_of(*known, "state_after"), "graph_step_us");
+  if (!before.is_number() || !after.is_number()) return "";
+  const double first = before.get<double>(), last = after.get<double>();
+  if (std::abs(last - first) <= most_drift * first) return "";
+  return fmt::format("an idle step of a kept graph took {} us before the run and {} us after it", figure(first),
+                     figure(last));
+}
+
 std::string disturbance_of(const document& results, const std::string& device) {
   constexpr double most_others = 0.05;
   if (is_processor(results, device)) {
@@ -153,7 +167,7 @@ std::string disturbance_of(const document& results, const std::string& device) {
     const json& processes = member_of(member_of(*known, when), "other_processes");
     if (processes.is_array() && !processes.empty()) return "other processes used the device";
   }
-  return "";
+  return graph_drift_of(results, device);
 }
 
 bool is_incomplete(const document& results) {

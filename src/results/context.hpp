@@ -30,8 +30,14 @@ std::optional<int64_t> compute_units_of(const document& results, const std::stri
 /// Whether a device is the machine's own processors: host threads, or OpenCL on them.
 bool is_processor(const document& results, const std::string& device);
 
-/// What other programs took of a device during the run, in words, if that was enough to make its figures wander: more
-/// than a twentieth of the processors that it runs on, or other processes on a GPU. Empty if not, or if nobody knows.
+/// What a step of an idle CUDA graph that was kept took before and after the run, in words, if these differ by more
+/// than a hundredth: something in the process has made all its graphs slower. Empty if not, or if the context does not
+/// say.
+std::string graph_drift_of(const document& results, const std::string& device);
+
+/// What disturbed a device during the run, in words, if that was enough to make its figures wander: more than a
+/// twentieth of the processors that it runs on had other work, other processes were on a GPU, or graph_drift_of().
+/// Empty if not, or if nobody knows.
 std::string disturbance_of(const document& results, const std::string& device);
 
 /// Whether the context says that the run was cut short.

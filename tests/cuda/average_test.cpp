@@ -7,6 +7,7 @@
 #include <gpusync/core/error.hpp>
 
 #include "boundary/program.hpp"
+#include "experiments/graph_watch.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -43,6 +44,38 @@ TEST_F(AverageCuda, EveryOrderedMethodComputesRightResultsAndTheUnorderedOneIsFo
         EXPECT_GT(found.wrong, 0u) << method.name << " was not found out";
       }
     }
+  }
+}
+
+TEST_F(AverageCuda, GraphsThatAreMadeAndNotRunDoNotSlowOthersDown) {
+  const graph_watch watch({device_});
+  const double before = watch.step_time(device_);
+  ASSERT_GT(before, 0);
+  const auto sms = static_cast<uint32_t>(device_.compute_units);
+  std::vector<std::unique_ptr<program>> programs;
+  for (const step_method& method : workload_->methods()) {
+    if (method.kind != method_kind::graph) continue;
+    for (const bool stores : {false, true}) {
+      programs.push_back(workload_->prepare(method, {sms, 256, stores}));  // some are never run
+      if (!stores) continue;
+      for (uint64_t units = 1; units < 4; ++units) (void)programs.back()->run(units * programs.back()->steps_unit());
+    }
+  }
+  EXPECT_NEAR(watch.step_time(device_) / before, 1, 0.05);
+  programs.clear();
+  EXPECT_NEAR(watch.step_time(device_) / before, 1, 0.05);
+}
+
+TEST_F(AverageCuda, ResultsAreRightWhereverTheBarriersWordsLie) {
+  const auto sms = static_cast<uint32_t>(device_.compute_units);
+  for (const step_method& method : workload_->methods()) {
+    if (!method.ordered || sms % method.cluster != 0) continue;
+    const auto program = workload_->prepare(method, {sms, 64, true});
+    for (int place = 0; place < 8; ++place) {
+      program->place_anew();
+      (void)program->run();
+    }
+    EXPECT_EQ(program->verify().wrong, 0u) << method.name;
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "results/groups.hpp"
 #include "results/json.hpp"
+#include "results/metrics.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -57,6 +58,31 @@ TEST(Answers, SayWhatTheRowsSay) {
   begins("nvidia-h200/rmw-faults.json", "Survivors ended every call within 100 % of the proven passes, in ");
   begins("nvidia-h200/store-atomicity.json", "No store torn in ");
   begins("nvidia-h200/barrier-stress.json", "No mismatch: ");
+}
+
+/// Idle steps of plain graphs in a clean process, and in one in which an uploaded graph waits.
+std::string answer_of_graph_states(double clean, double uploaded) {
+  document results;
+  results.context["devices"] = {{{"id", "cuda:0"}, {"name", "NVIDIA H200"}}};
+  for (const auto& [history, time] : {std::pair<std::string, double>{"clean", clean}, {"graph-uploaded", uploaded}}) {
+    row entry;
+    entry.experiment = "graph-states";
+    entry.device = "cuda:0";
+    entry.method = "graph";
+    entry.kind = method_kind::graph;
+    entry.axes = {{"history", history}, {"shape", "132x256"}, {"stores", int64_t{0}}};
+    entry.metrics = {{"step_time", plain_metric(time, "us", 1)}};
+    results.rows.push_back(std::move(entry));
+  }
+  return answers(results).front();
+}
+
+TEST(Answers, OfGraphStatesSayWhatToDoWithAGraph) {
+  EXPECT_EQ(answer_of_graph_states(0.546, 0.724),
+            "Launch every graph that you upload: one that waits makes all nodes take 0.724 us instead of 0.546 (NVIDIA "
+            "H200).");
+  EXPECT_EQ(answer_of_graph_states(0.546, 0.547),
+            "Uploading a graph costs other graphs nothing: 0.546 us a node, 0.547 us after (NVIDIA H200).");
 }
 
 TEST(Answers, OfAnExperimentThatNobodyKnowsThereIsNone) {

@@ -195,6 +195,12 @@ TEST(CompareDocuments, OnePairOfRunsOnADisturbedMachineTellsNothing) {
   after.context["devices"][0]["state_after"] = {{"other_processes", {"4711: something else"}}};
   EXPECT_FALSE(has_regressed(compare_one(before, after)));
   EXPECT_EQ(compare_one(before, after).changes.front().reason, "other processes used the device");
+  after.context["devices"][0] = {
+      {"id", "cuda:0"}, {"state_before", {{"graph_step_us", 0.546}}}, {"state_after", {{"graph_step_us", 0.551}}}};
+  EXPECT_TRUE(has_regressed(compare_one(before, after)));
+  after.context["devices"][0]["state_after"]["graph_step_us"] = 0.724;
+  EXPECT_EQ(compare_one(before, after).changes.front().reason,
+            "an idle step of a kept graph took 0.546 us before the run and 0.724 us after it");
   after.context["devices"][0] = {{"id", "cuda:0"}, {"kind", "host"}};
   after.context["host"] = {{"other_load", 0.04}};
   EXPECT_TRUE(has_regressed(compare_one(before, after)));

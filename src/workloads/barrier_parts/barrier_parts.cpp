@@ -1,5 +1,7 @@
 #include "workloads/barrier_parts/barrier_parts.hpp"
 
+#include <numeric>
+
 #include "boundary/barrier_methods.hpp"
 
 namespace gpusync::tool {
@@ -31,7 +33,7 @@ const part_name* find_part(const std::string& method) {
 
 std::vector<array_content> barrier_parts_arrays(const step_shape& shape) {
   std::vector<array_content> all = average_arrays(shape);
-  all.push_back(array_content::filled(1, 0u));
+  all.push_back(array_content::filled(size_t{parts_word_places} * parts_word_stride, 0u));
   return all;
 }
 
@@ -43,7 +45,9 @@ barrier_parts_result::barrier_parts_result(const step_shape& shape, const std::s
 
 check_result barrier_parts_result::check(uint64_t steps) {
   check_result result = average_result::check(steps);
-  const uint32_t word = memory().word(2);
+  std::vector<uint32_t> words(size_t{parts_word_places} * parts_word_stride);
+  memory().read(2, words.data());
+  const uint32_t word = std::accumulate(words.begin(), words.end(), 0u);  // all places but one hold 0
   if (!adds_) {
     result.wrong += word != 0 ? 1 : 0;
     return result;

@@ -212,14 +212,18 @@ std::vector<step_method> barrier_parts_methods();
 /// The part that a method is; null for a whole barrier.
 const part_name* find_part(const std::string& method);
 
-/// What runs work on: that of the average, and barrier_parts_data::word.
+/// Places of barrier_parts_data::word that turns are spread over, and words from one to the next: how long an addition
+/// takes hangs on where its word lies in the L2 cache.
+inline constexpr uint32_t parts_word_places = 16, parts_word_stride = 33 * 32;
+
+/// What runs work on: that of the average, and the places of barrier_parts_data::word.
 std::vector<array_content> barrier_parts_arrays(const step_shape& shape);
 
-/// The text on such arrays, of host_arrays or cuda_arrays.
+/// The text on such arrays, of host_arrays or cuda_arrays, with the common word in that place.
 template <barrier_part Part, class Arrays>
-barrier_parts_text<Part> barrier_parts_in(Arrays& memory, const step_shape& shape) {
+barrier_parts_text<Part> barrier_parts_in(Arrays& memory, const step_shape& shape, uint32_t place = 0) {
   const average_data average{memory.template address<float>(0), memory.template address<uint32_t>(1)};
-  return {{}, {average, memory.template address<uint32_t>(2), 0}, shape.stores};
+  return {{}, {average, memory.template address<uint32_t>(2) + size_t{place} * parts_word_stride, 0}, shape.stores};
 }
 
 /// What one variant's runs have been found to compute: the average's words, and the additions to the common word.

@@ -34,10 +34,13 @@ class cuda_barrier_parts : public workload {
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const auto memory = std::make_shared<cuda_arrays>(where_, barrier_parts_arrays(shape));
-    const auto text = barrier_parts_in<barrier_part::whole>(*memory, shape);  // of the same bytes for every part
-    return prepare_program(method, shape,
-                           {where_, kernels_, text, barrier_parts_steps_of_a_run(),
-                            std::make_shared<barrier_parts_result>(shape, method.name, memory)});
+    const auto text_at = [&](uint32_t place) {  // of the same bytes for every part
+      return barrier_parts_in<barrier_part::whole>(*memory, shape, place);
+    };
+    cuda_computation computation(where_, kernels_, text_at(0), barrier_parts_steps_of_a_run(),
+                                 std::make_shared<barrier_parts_result>(shape, method.name, memory));
+    for (uint32_t place = 1; place < parts_word_places; ++place) computation.add_place(text_at(place));
+    return prepare_program(method, shape, std::move(computation));
   }
 
   uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {

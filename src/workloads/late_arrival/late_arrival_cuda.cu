@@ -80,6 +80,7 @@ class barrier_program : public late_arrival_program {
 
   late_arrival_times run() override {
     const cuda_device_scope scope(where_.device().ordinal());
+    barrier_->place_anew();
     exchange data = exchange_in(*memory_);
     auto* passages = memory_->address<passage>(2);
     launch_with(where_, shape_, kernel_, {&data, &next_step_, &passages}, barrier_.get());

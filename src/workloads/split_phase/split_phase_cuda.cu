@@ -167,6 +167,10 @@ class split_program : public cuda_program {
     if (barrier_) require_co_resident(where.device(), kernel, shape);
   }
 
+  void place_anew() override {
+    if (barrier_) barrier_->place_anew();
+  }
+
  private:
   void carry_out(uint32_t steps) override {
     split_task task = data_.task(steps);

@@ -1,0 +1,165 @@
+// Experiment graph-states: what a step of a CUDA graph takes in processes that have done different things before.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+
+#include "experiments/answers.hpp"
+#include "experiments/method_comparison.hpp"
+#include "experiments/shapes.hpp"
+#include "measure/child_process.hpp"
+#include "results/groups.hpp"
+#include "results/json.hpp"
+#include "results/text.hpp"
+#include "workloads/graph_states/graph_states.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+constexpr const char* name = "graph-states";
+constexpr const char* history_axis = "history";
+
+std::vector<process_history> chosen_histories(const experiment_request& request) {
+  std::vector<std::string> names;
+  for (const process_history& each : process_histories) {
+    if (each.for_a_look || !request.quick) names.emplace_back(each.name);
+  }
+  return chosen_of(request, history_axis, process_histories, &process_history::name, names);
+}
+
+std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
+  std::vector<step_method> graphs = workload.methods();
+  std::erase_if(graphs, [](const step_method& method) { return method.kind != method_kind::graph; });
+  return chosen_methods(request, graphs);
+}
+
+step_shape shape_of(const experiment_request& request) {
+  return shapes_or(request, {fmt::format("{}x256", request.device.compute_units)}).front();
+}
+
+/// In this process, which has done nothing else.
+void measure_here(const process_history& history, const experiment_request& request, const experiment_sink& sink,
+                  const std::function<void(double)>& progress) {
+  const auto states = open_side<graph_states_device>(request.device);
+  states->carry_out(history);
+  const auto workload = open_workload("average", request.device);
+  const std::vector<int64_t> stores = request.axes.numbers_or("stores", {0, 1});
+  for (size_t i = 0; i < stores.size() && !sink.interrupted(); ++i) {
+    step_shape shape = shape_of(request);
+    shape.stores = stores[i] != 0;
+    const auto part = part_of(progress, i, stores.size());
+    auto results = compare_steps(*workload, {name, request, sink}, methods_of(request, *workload), shape, part);
+    add_rows(results,
+             {{history_axis, std::string(history.name)}, {"shape", to_word(shape)}, {"stores", int64_t{shape.stores}}},
+             sink);
+  }
+}
+
+/// This program's command line for one history.
+std::vector<std::string> command_for(const process_history& history, const experiment_request& request) {
+  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(),
+                                   "run",
+                                   name,
+                                   "--quiet",
+                                   "--device",
+                                   request.device.id,
+                                   "--json",
+                                   "-",
+                                   "--axis",
+                                   fmt::format("{}={}", history_axis, history.name)};
+  for (const auto& [axis, values] : request.axes.numbers) {
+    command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
+  }
+  for (const auto& [axis, values] : request.axes.words) {
+    if (axis == history_axis) continue;
+    command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
+  }
+  if (request.quick) command.emplace_back("--quick");
+  if (!request.keep_samples) command.emplace_back("--no-samples");
+  return command;
+}
+
+/// In a process of its own. What a process did to its graphs ends with it.
+void measure_in_child(const process_history& history, const experiment_request& request, const experiment_sink& sink) {
+  const child_outcome found = run_child(command_for(history, request), {std::chrono::minutes(2)});
+  if (sink.interrupted()) return;
+  if (found.exit_code == 0 || (found.exit_code == 1 && !found.output.empty())) {
+    for (row& entry : parse_document(found.output, "the document of a process of its own").rows) {
+      sink.add(std::move(entry), true);
+    }
+    return;
+  }
+  row entry = new_row(name, request, "graph", method_kind::graph);
+  entry.axes = {{history_axis, std::string(history.name)}};
+  entry.status = row_status::failed;
+  entry.reason = found.ended ? fmt::format("The process of its own ended with exit code {}.", found.exit_code)
+                             : "The process of its own did not end in two minutes and was ended.";
+  sink.add(std::move(entry), true);
+}
+
+void run(const experiment_request& request, const experiment_sink& sink) {
+  const std::vector<process_history> histories = chosen_histories(request);
+  const auto label = [](const process_history& history) { return std::string(history.name); };
+  for_each_case(histories, sink, label, [&](const process_history& history, const auto& progress) {
+    if (histories.size() == 1) return measure_here(history, request, sink, progress);
+    progress(0, "in a process of its own");
+    measure_in_child(history, request, sink);
+  });
+}
+
+/// The row of a history with idle steps of plain graphs; null if there is none.
+const row* find_history(const measured_rows& measured, const std::string& history) {
+  for (const row* entry : measured.rows) {
+    if (entry->method != "graph" || axis_number(entry->axes, "stores") != 0) continue;
+    if (std::ranges::find(entry->axes, std::pair(std::string(history_axis), axis_value(history))) != entry->axes.end())
+      return entry;
+  }
+  return nullptr;
+}
+
+axis one_shape_axis() {
+  axis shape = shape_axis("a block of 256 threads for each SM");
+  shape.single = true;
+  return shape;
+}
+
+std::string answer(const measured_rows& measured) {
+  const row* const clean = find_history(measured, "clean");
+  const row* const uploaded = find_history(measured, "graph-uploaded");
+  if (clean == nullptr || uploaded == nullptr || !value_of(*clean, "step_time") || !value_of(*uploaded, "step_time"))
+    return "";
+  const double before = *value_of(*clean, "step_time"), after = *value_of(*uploaded, "step_time");
+  if (after < 1.02 * before) {
+    return answer_in(measured, {fmt::format("Uploading a graph costs other graphs nothing: {} us a node, {} us after",
+                                            figure(before), figure(after))});
+  }
+  return answer_in(measured,
+                   {fmt::format("Launch every graph that you upload: one that waits makes all nodes take {} us "
+                                "instead of {}",
+                                figure(after), figure(before))});
+}
+
+const register_experiment registered({
+    name,
+    "what other graphs, streams and memory of a process do to the steps of a CUDA graph",
+    {},
+    {device_kind::cuda},
+    {one_shape_axis(),
+     {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
+     {history_axis, "what the process has done before; one alone is measured in this process", 0, 0, true,
+      "all; clean,graph-uploaded,graph-uploaded-launched,streams-16 with --quick"},
+     {"method", "graph or graph-pdl", 0, 0, true, "all that the device has"}},
+    run,
+    [](const experiment_request& request) {
+      (void)chosen_histories(request);
+      (void)shape_of(request);
+      if (has_chosen(request, "method")) (void)methods_of(request, *open_workload("average", request.device));
+    },
+    case_time{18, 5},
+    answer,
+});
+
+}  // namespace
+
+}  // namespace gpusync::tool

@@ -1,0 +1,120 @@
+// Workload "graph states" on CUDA devices.
+#include <memory>
+#include <vector>
+
+#include "boundary/cuda_graph.hpp"
+#include "boundary/cuda_target.hpp"
+#include "workloads/graph_states/graph_states.hpp"
+
+namespace gpusync::tool {
+
+namespace {
+
+__global__ void does_nothing() {}
+
+/// A graph of empty kernels that can be uploaded without a launch: what cuda_graph never does.
+class other_graph {
+ public:
+  other_graph(cudaStream_t stream, uint32_t nodes) : stream_(stream) {
+    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    for (uint32_t i = 0; i < nodes; ++i) does_nothing<<<1, 32, 0, stream>>>();
+    cudaGraph_t graph = nullptr;
+    check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    const cudaError_t code = cudaGraphInstantiate(&instance_, graph, 0);
+    (void)cudaGraphDestroy(graph);
+    check_cuda(code, "cudaGraphInstantiate");
+  }
+  ~other_graph() { (void)cudaGraphExecDestroy(instance_); }
+  other_graph(const other_graph&) = delete;
+  other_graph& operator=(const other_graph&) = delete;
+
+  void upload() const {
+    check_cuda(cudaGraphUpload(instance_, stream_), "cudaGraphUpload");
+    check_cuda(cudaStreamSynchronize(stream_), "cudaGraphUpload");
+  }
+  void launch() const {
+    check_cuda(cudaGraphLaunch(instance_, stream_), "cudaGraphLaunch");
+    check_cuda(cudaStreamSynchronize(stream_), "cudaGraphLaunch");
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraphExec_t instance_ = nullptr;
+};
+
+class own_stream {
+ public:
+  own_stream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
+  ~own_stream() { (void)cudaStreamDestroy(stream_); }
+  own_stream(const own_stream&) = delete;
+  own_stream& operator=(const own_stream&) = delete;
+
+  void use() const {
+    does_nothing<<<1, 32, 0, stream_>>>();
+    check_cuda(cudaGetLastError(), "a kernel");
+    check_cuda(cudaStreamSynchronize(stream_), "a kernel");
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
+class cuda_graph_states : public graph_states_device {
+ public:
+  explicit cuda_graph_states(const device_description& description) : where_(description.index) {}
+
+  void carry_out(const process_history& history) override {
+    const cuda_device_scope scope(where_.device().ordinal());
+    using what = process_history::what;
+    switch (history.did) {
+      case what::nothing: return;
+      case what::graph_waits: make_graph(history.count); return;
+      case what::upload_waits: make_graph(history.count).upload(); return;
+      case what::upload_launched:
+        make_graph(history.count).upload();
+        graph_->launch();
+        return;
+      case what::upload_dropped:
+        make_graph(history.count).upload();
+        graph_.reset();
+        return;
+      case what::streams_used: use_streams(history.count); return;
+      case what::streams_unused:
+        for (uint32_t i = 0; i < history.count; ++i) streams_.push_back(std::make_unique<own_stream>());
+        return;
+      case what::streams_dropped:
+        use_streams(history.count);
+        streams_.clear();
+        return;
+      case what::streams_in_turn:
+        for (uint32_t i = 0; i < history.count; ++i) own_stream().use();
+        return;
+      case what::memory_taken:
+        for (uint32_t i = 0; i < history.count; ++i) pieces_.emplace_back(where_.device(), size_t{4} << 20);
+        return;
+    }
+  }
+
+ private:
+  other_graph& make_graph(uint32_t nodes) {
+    graph_ = std::make_unique<other_graph>(where_.stream(), nodes);
+    return *graph_;
+  }
+  void use_streams(uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      streams_.push_back(std::make_unique<own_stream>());
+      streams_.back()->use();
+    }
+  }
+
+  const cuda_target where_;
+  std::unique_ptr<other_graph> graph_;
+  std::vector<std::unique_ptr<own_stream>> streams_;
+  std::vector<cuda_buffer> pieces_;
+};
+
+const register_side<graph_states_device> registered(device_kind::cuda, make_side<cuda_graph_states>);
+
+}  // namespace
+
+}  // namespace gpusync::tool
