@@ -6,6 +6,7 @@
 #include <gpusync/gpusync.cuh>
 
 #include "boundary/barrier_methods.hpp"
+#include "boundary/cuda_survey.cuh"
 
 namespace gpusync::tool {
 
@@ -14,8 +15,8 @@ namespace {
 template <class Algorithm>
 class barrier_of : public cuda_barrier {
  public:
-  barrier_of(const cuda_device& device, uint32_t blocks, const barrier_tuning& tuning)
-      : device_(device), blocks_(blocks), tuning_(tuning), storage_(make()) {}
+  barrier_of(const cuda_target& where, uint32_t blocks, const barrier_tuning& tuning)
+      : where_(where), blocks_(blocks), tuning_(tuning), storage_(make()) {}
 
   void launch(const cuda_target& where, const launch_shape& shape, const void* kernel,
               std::vector<void*> arguments) override {
@@ -45,10 +46,9 @@ class barrier_of : public cuda_barrier {
   }
   void place_anew() override {
     if constexpr (placed_anywhere) {
-      storage_.reset();
       // Allocations are told apart by multiples of 512 bytes, and lines of the L2 cache by less than a megabyte.
       static std::minstd_rand pieces(std::random_device{}());
-      const cuda_buffer spacer(device_, 512 * (1 + pieces() % 2048));
+      const cuda_buffer spacer(where_.device(), 512 * (1 + pieces() % 2048));
       storage_ = make();
     }
   }
@@ -60,12 +60,20 @@ class barrier_of : public cuda_barrier {
   static constexpr bool placed_anywhere =
       std::is_empty_v<std::decay_t<decltype(std::declval<const storage_type&>().counters())>>;
 
-  std::unique_ptr<storage_type> make() const { return std::make_unique<storage_type>(device_, blocks_, tuning_); }
+  std::unique_ptr<storage_type> make() const {
+    if constexpr (placed_anywhere) {
+      return std::make_unique<storage_type>(where_.device(), blocks_, tuning_);
+    } else {
+      const l2_survey survey = survey_with_lines(where_, grid::counter_places::most_lines);
+      return std::make_unique<storage_type>(where_.device(), blocks_, survey, tuning_);
+    }
+  }
+
   [[noreturn]] static void refuse() {
     throw invalid_argument(grid::name_of<Algorithm>() + " joins nothing but whole grids.");
   }
 
-  const cuda_device device_;
+  const cuda_target where_;
   const uint32_t blocks_;
   const barrier_tuning tuning_;
   std::unique_ptr<storage_type> storage_;
@@ -96,12 +104,12 @@ std::vector<step_method> cuda_barrier_methods_in(const kernel_table& kernels) {
   return methods;
 }
 
-std::unique_ptr<cuda_barrier> make_cuda_barrier(const std::string& name, const cuda_device& device, uint32_t blocks,
+std::unique_ptr<cuda_barrier> make_cuda_barrier(const std::string& name, const cuda_target& where, uint32_t blocks,
                                                 const std::optional<grid::counter_plan>& plan) {
   std::unique_ptr<cuda_barrier> made;
   grid::cuda_algorithms::for_each([&](auto algorithm) {
     if (name != grid::name_of<decltype(algorithm)>()) return;
-    made = std::make_unique<barrier_of<decltype(algorithm)>>(device, blocks, tuning_for(device, plan));
+    made = std::make_unique<barrier_of<decltype(algorithm)>>(where, blocks, tuning_for(where.device(), plan));
   });
   if (!made) throw invalid_argument("There is no grid barrier " + name + ".");
   return made;

@@ -46,7 +46,7 @@ class cuda_barrier {
 
 /// Makes the storage of the barrier called `name` for `blocks` blocks, with placed counters as `plan` says if there is
 /// one. Throws invalid_argument if there is no such barrier, and what its storage throws.
-std::unique_ptr<cuda_barrier> make_cuda_barrier(const std::string& name, const cuda_device& device, uint32_t blocks,
+std::unique_ptr<cuda_barrier> make_cuda_barrier(const std::string& name, const cuda_target& where, uint32_t blocks,
                                                 const std::optional<grid::counter_plan>& plan);
 
 }  // namespace gpusync::tool

@@ -236,7 +236,7 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
   if (kernel == nullptr) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
   launched.cluster = method.cluster;
   return std::make_unique<barrier_program>(launched, std::move(computation), kernel,
-                                           make_cuda_barrier(barrier, where.device(), shape.blocks, method.plan));
+                                           make_cuda_barrier(barrier, where, shape.blocks, method.plan));
 }
 
 uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& kernels,

@@ -89,7 +89,7 @@ inline uint64_t max_co_resident_of(const cuda_computation& what, const std::vect
   return max_co_resident_on_cuda(what.where->device(), what.kernels, methods, threads);
 }
 inline double clock_of(const cuda_computation& what) {
-  return measure_clock_mhz(what.where->device());
+  return measure_clock_mhz(what.where->device(), what.where->stream());
 }
 
 /// Queues a kernel with all its blocks running at once, as gpusync::launch() does; the barrier, if there is one, is its

@@ -26,15 +26,17 @@ __global__ void spin(unsigned long long span, reading* result) {
 
 }  // namespace
 
-double measure_clock_mhz(const cuda_device& device, double microseconds) {
+double measure_clock_mhz(const cuda_device& device, cudaStream_t stream, double microseconds) {
   const cuda_device_scope scope(device.ordinal());
   const cuda_buffer buffer(device, sizeof(reading));
   const auto span = static_cast<unsigned long long>(microseconds * 1e3);
   reading result{};
   for (int run = 0; run < 2; ++run) {  // the first loads the module
-    spin<<<1, 1>>>(span, static_cast<reading*>(buffer.address()));
+    spin<<<1, 1, 0, stream>>>(span, static_cast<reading*>(buffer.address()));
     check_cuda(cudaGetLastError(), "launch of the clock kernel");
-    check_cuda(cudaMemcpy(&result, buffer.address(), sizeof(result), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    check_cuda(cudaMemcpyAsync(&result, buffer.address(), sizeof(result), cudaMemcpyDeviceToHost, stream),
+               "cudaMemcpyAsync");
+    check_cuda(cudaStreamSynchronize(stream), "the clock kernel");
   }
   return static_cast<double>(result.cycles) * 1e3 / static_cast<double>(result.nanoseconds);
 }

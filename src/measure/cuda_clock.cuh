@@ -5,8 +5,9 @@
 
 namespace gpusync::tool {
 
-/// Megahertz of the SM clock now: cycles (clock64) over nanoseconds (%globaltimer) in a kernel that spins for
-/// `microseconds`. Needs no privileges, and sees what the kernels see rather than what the driver reports.
-double measure_clock_mhz(const cuda_device& device, double microseconds = 200);
+/// Megahertz of the SM clock now: cycles (clock64) over nanoseconds (%globaltimer) in a kernel on `stream` that spins
+/// for `microseconds`. Blocking. Needs no privileges, and sees what the kernels see rather than what the driver
+/// reports.
+double measure_clock_mhz(const cuda_device& device, cudaStream_t stream, double microseconds = 200);
 
 }  // namespace gpusync::tool

@@ -73,7 +73,7 @@ TEST_F(AverageCuda, ResultsAreRightWhereverTheBarriersWordsLie) {
     const auto program = workload_->prepare(method, {sms, 64, true});
     for (int place = 0; place < 8; ++place) {
       program->place_anew();
-      (void)program->run();
+      (void)program->run(2 * program->steps_unit());
     }
     EXPECT_EQ(program->verify().wrong, 0u) << method.name;
   }

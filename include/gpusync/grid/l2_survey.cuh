@@ -69,13 +69,15 @@ class surveyed_lines {
  public:
   static constexpr uint32_t count = 1024;
 
-  /// Throws cuda_failure if memory is short or the survey cannot run.
-  explicit surveyed_lines(const cuda_device& device)
-      : device_(device), memory_(device, count * line_bytes), free_(count, true) {
+  /// On a stream of its own, or on `stream`, which must outlive it. Throws cuda_failure if memory is short or the
+  /// survey cannot run.
+  explicit surveyed_lines(const cuda_device& device, cudaStream_t stream = nullptr)
+      : device_(device), memory_(device, count * line_bytes), stream_(stream), free_(count, true) {
     const cuda_device_scope scope(device.ordinal());
-    cudaStream_t stream = nullptr;
-    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    stream_.reset(stream);
+    if (stream == nullptr) {
+      check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+      own_stream_.reset(stream_);
+    }
     survey_ = grid::line_survey(measure_round_trips(), sms, count);
   }
 
@@ -114,7 +116,7 @@ class surveyed_lines {
     config.gridDim = static_cast<unsigned>(device_.sm_count());
     config.blockDim = threads;
     config.dynamicSmemBytes = shared;
-    config.stream = stream_.get();
+    config.stream = stream_;
     void* pointers[] = {&values...};
     check_cuda(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), pointers), what);
   }
@@ -131,7 +133,7 @@ class surveyed_lines {
       start(kernel, 1, static_cast<size_t>(shared), "launch of survey_lines", line(0),
             static_cast<float*>(table.address()), uint32_t{count});
     }
-    check_cuda(cudaStreamSynchronize(stream_.get()), "survey_lines");
+    check_cuda(cudaStreamSynchronize(stream_), "survey_lines");
     std::vector<float> round_trips(entries);
     check_cuda(cudaMemcpy(round_trips.data(), table.address(), table.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
     return round_trips;
@@ -148,9 +150,9 @@ class surveyed_lines {
     end.reset(event);
     float best = 1e9f;
     for (int round = 0; round < 3; ++round) {
-      check_cuda(cudaEventRecord(begin.get(), stream_.get()), "cudaEventRecord");
+      check_cuda(cudaEventRecord(begin.get(), stream_), "cudaEventRecord");
       start(add_in_turn<>, 32, 0, "launch of add_in_turn", line(a) + spare, line(b) + spare, 256u);
-      check_cuda(cudaEventRecord(end.get(), stream_.get()), "cudaEventRecord");
+      check_cuda(cudaEventRecord(end.get(), stream_), "cudaEventRecord");
       check_cuda(cudaEventSynchronize(end.get()), "add_in_turn");
       float milliseconds = 0;
       check_cuda(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()), "cudaEventElapsedTime");
@@ -169,7 +171,8 @@ class surveyed_lines {
 
   cuda_device device_;
   cuda_buffer memory_;
-  std::unique_ptr<CUstream_st, destroy_stream> stream_;
+  std::unique_ptr<CUstream_st, destroy_stream> own_stream_;
+  cudaStream_t stream_;
   grid::line_survey survey_;
   std::mutex mutex_;
   std::vector<bool> free_;
@@ -184,12 +187,18 @@ class surveyed_lines {
 /// them does, or a storage that was made with it. Thread-safe. A wrong survey costs time later, never correctness.
 ///
 /// Cost: some 20 ms to make, in which the calling thread waits for the device; it should find the device idle, and no
-/// kernel may be running that waits for the calling thread. To take lines from it costs some ms more, on its own
-/// stream.
+/// kernel may be running that waits for the calling thread. To take lines from it costs some ms more.
+///
+/// Where CUDA graphs matter and everything else runs on one stream, name that stream: once kernels ran on a second one,
+/// every node of every graph of the process takes 0.18 us longer on an H200 (docs/measuring.md).
 class l2_survey {
  public:
-  /// Makes one. Throws cuda_failure if memory is short or the survey cannot run.
+  /// Makes one, on a stream of its own. Throws cuda_failure if memory is short or the survey cannot run.
   explicit l2_survey(const cuda_device& device) : lines_(std::make_shared<detail::surveyed_lines>(device)) {}
+  /// The same on a stream of the caller's, which is not captured; storages that take lines from the survey use it too.
+  /// It must exist for as long as these are made.
+  l2_survey(const cuda_device& device, cudaStream_t stream)
+      : lines_(std::make_shared<detail::surveyed_lines>(device, stream)) {}
 
   /// What was found.
   const grid::line_survey& figures() const { return lines_->figures(); }

@@ -148,7 +148,7 @@ const register_experiment registered({
     {one_shape_axis(),
      {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
      {history_axis, "what the process has done before; one alone is measured in this process", 0, 0, true,
-      "all; clean,graph-uploaded,graph-uploaded-launched,streams-16 with --quick"},
+      "all; clean,graph-uploaded,graph-uploaded-launched,kernels-there-16 with --quick"},
      {"method", "graph or graph-pdl", 0, 0, true, "all that the device has"}},
     run,
     [](const experiment_request& request) {

@@ -1,6 +1,7 @@
 // Workload "average" on CUDA devices.
 #include <gpusync/gpusync.cuh>
 
+#include "boundary/cuda_survey.cuh"
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "workloads/average/average.hpp"
@@ -38,13 +39,13 @@ class cuda_average : public workload {
     return {32, 256, 1024};
   }
   grid_facts facts() override {
-    const grid::cuda_line_lease lease(where_.device(), 1);
-    const grid::line_survey& survey = lease.survey().figures();
+    const l2_survey made = survey_with_lines(where_, 1);
+    const grid::line_survey& survey = made.figures();
     return {static_cast<uint32_t>(where_.device().sm_count()),
             static_cast<uint32_t>(where_.device().properties().maxThreadsPerMultiProcessor), survey.has_partitions(),
             survey.near(), survey.far()};
   }
-  double clock_mhz() override { return measure_clock_mhz(where_.device()); }
+  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

@@ -24,7 +24,7 @@ class barrier_program : public stress_program {
         shape_{blocks, threads},
         blocks_(blocks),
         kernels_(kernels),
-        barrier_(make_cuda_barrier(barrier, where.device(), blocks, std::nullopt)),
+        barrier_(make_cuda_barrier(barrier, where, blocks, std::nullopt)),
         memory_(std::make_unique<cuda_arrays>(
             where, exchange_arrays(blocks, threads, {array_content::counts(), array_content::counts()}))) {
     require_co_resident(where.device(), kernels.whole, shape_);
@@ -32,8 +32,8 @@ class barrier_program : public stress_program {
     require_co_resident(where.device(), kernels.parts, shape_);
     require_co_resident(where.device(), kernels.dropping, shape_);
     if (blocks < 2) return;
-    second_ = make_cuda_barrier(barrier, where.device(), blocks, std::nullopt);
-    third_ = make_cuda_barrier(barrier, where.device(), blocks, std::nullopt);
+    second_ = make_cuda_barrier(barrier, where, blocks, std::nullopt);
+    third_ = make_cuda_barrier(barrier, where, blocks, std::nullopt);
   }
 
   std::vector<stress_mode> modes() const override {

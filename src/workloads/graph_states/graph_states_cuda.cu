@@ -42,6 +42,12 @@ class other_graph {
   cudaGraphExec_t instance_ = nullptr;
 };
 
+void run_kernels(cudaStream_t stream, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) does_nothing<<<1, 32, 0, stream>>>();
+  check_cuda(cudaGetLastError(), "a kernel");
+  check_cuda(cudaStreamSynchronize(stream), "a kernel");
+}
+
 class own_stream {
  public:
   own_stream() { check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
@@ -49,11 +55,7 @@ class own_stream {
   own_stream(const own_stream&) = delete;
   own_stream& operator=(const own_stream&) = delete;
 
-  void use() const {
-    does_nothing<<<1, 32, 0, stream_>>>();
-    check_cuda(cudaGetLastError(), "a kernel");
-    check_cuda(cudaStreamSynchronize(stream_), "a kernel");
-  }
+  void use(uint32_t kernels = 1) const { run_kernels(stream_, kernels); }
 
  private:
   cudaStream_t stream_ = nullptr;
@@ -78,19 +80,28 @@ class cuda_graph_states : public graph_states_device {
         make_graph(history.count).upload();
         graph_.reset();
         return;
-      case what::streams_used: use_streams(history.count); return;
+      case what::kernels_here: run_kernels(where_.stream(), history.count); return;
+      case what::kernels_there:
+        streams_.push_back(std::make_unique<own_stream>());
+        streams_.back()->use(history.count);
+        return;
+      case what::streams_used:
+        for (uint32_t i = 0; i < history.count; ++i) {
+          streams_.push_back(std::make_unique<own_stream>());
+          streams_.back()->use();
+        }
+        return;
       case what::streams_unused:
         for (uint32_t i = 0; i < history.count; ++i) streams_.push_back(std::make_unique<own_stream>());
-        return;
-      case what::streams_dropped:
-        use_streams(history.count);
-        streams_.clear();
         return;
       case what::streams_in_turn:
         for (uint32_t i = 0; i < history.count; ++i) own_stream().use();
         return;
       case what::memory_taken:
-        for (uint32_t i = 0; i < history.count; ++i) pieces_.emplace_back(where_.device(), size_t{4} << 20);
+        for (uint32_t i = 0; i < history.count; ++i) {
+          pieces_.push_back(std::make_unique<piece>());
+          check_cuda(cudaMalloc(&pieces_.back()->address, size_t{4} << 20), "cudaMalloc");
+        }
         return;
     }
   }
@@ -100,17 +111,19 @@ class cuda_graph_states : public graph_states_device {
     graph_ = std::make_unique<other_graph>(where_.stream(), nodes);
     return *graph_;
   }
-  void use_streams(uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-      streams_.push_back(std::make_unique<own_stream>());
-      streams_.back()->use();
-    }
-  }
+  /// Memory, and no kernel that clears it.
+  struct piece {
+    piece() = default;
+    ~piece() { (void)cudaFree(address); }
+    piece(const piece&) = delete;
+    piece& operator=(const piece&) = delete;
+    void* address = nullptr;
+  };
 
   const cuda_target where_;
   std::unique_ptr<other_graph> graph_;
   std::vector<std::unique_ptr<own_stream>> streams_;
-  std::vector<cuda_buffer> pieces_;
+  std::vector<std::unique_ptr<piece>> pieces_;
 };
 
 const register_side<graph_states_device> registered(device_kind::cuda, make_side<cuda_graph_states>);

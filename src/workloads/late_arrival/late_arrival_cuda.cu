@@ -72,7 +72,7 @@ class barrier_program : public late_arrival_program {
       : where_(where),
         shape_{blocks, threads},
         kernel_(kernel),
-        barrier_(make_cuda_barrier(barrier, where.device(), blocks, std::nullopt)),
+        barrier_(make_cuda_barrier(barrier, where, blocks, std::nullopt)),
         memory_(std::make_unique<cuda_arrays>(
             where, exchange_arrays(blocks, threads, {array_content::filled(size_t{steps} * blocks, passage{})}))) {
     require_co_resident(where.device(), kernel, shape_);
@@ -136,7 +136,7 @@ class cuda_late_arrival : public late_arrival_device {
     return std::make_unique<barrier_program>(where_, method, kernel, blocks, threads);
   }
 
-  double clock_mhz() override { return measure_clock_mhz(where_.device()); }
+  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

@@ -4,6 +4,7 @@
 #include <gpusync/core/phase.hpp>
 #include <gpusync/grid/l2_survey.cuh>
 
+#include "boundary/cuda_survey.cuh"
 #include "measure/cuda_clock.cuh"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/message_floor/message_floor.hpp"
@@ -136,7 +137,7 @@ class cuda_message_floor : public message_floor_device {
     return measure(ping_pong<true, false>, variant.near, stride, progress);
   }
 
-  double clock_mhz() override { return measure_clock_mhz(where_.device()); }
+  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   static constexpr uint32_t lines_per_side = 4;
@@ -224,7 +225,7 @@ class cuda_message_floor : public message_floor_device {
 
   void find_lines() {
     if (surveyed_) return;
-    lease_ = grid::cuda_line_lease(where_.device(), lines_per_side);
+    lease_ = grid::cuda_line_lease(where_.device(), lines_per_side, survey_with_lines(where_, lines_per_side));
     surveyed_ = true;
   }
 

@@ -85,7 +85,7 @@ class cuda_oversubscription : public workload {
     return {static_cast<uint32_t>(workload::max_co_resident(default_threads(quick).front()))};
   }
   std::vector<uint32_t> default_threads(bool) override { return {256}; }
-  double clock_mhz() override { return measure_clock_mhz(where_.device()); }
+  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

@@ -213,7 +213,7 @@ class calls_workload : public workload {
       const launch_shape shape{participants, 32};
       require_co_resident(where_.device(), kernel, shape);
       const std::shared_ptr<cuda_barrier> barrier =
-          make_cuda_barrier(grid::name_of<start_barrier>(), where_.device(), participants, std::nullopt);
+          make_cuda_barrier(grid::name_of<start_barrier>(), where_, participants, std::nullopt);
       return [this, kernel, shape, barrier](call_task task) {
         launch_with(where_, shape, kernel, {&task}, barrier.get());
       };

@@ -227,7 +227,7 @@ class cuda_split_workload : public workload {
     }
     const uint32_t threads = shape.threads + (proxy ? 32 : 0);
     return std::make_unique<split_program>(where_, launch_shape{shape.blocks, threads}, kernel,
-                                           make_cuda_barrier(name, where_.device(), shape.blocks, method.plan),
+                                           make_cuda_barrier(name, where_, shape.blocks, method.plan),
                                            std::make_shared<split_data>(where_, shape, threads, links, true));
   }
 
@@ -236,7 +236,7 @@ class cuda_split_workload : public workload {
   }
   std::vector<uint32_t> default_blocks(bool) override { return {static_cast<uint32_t>(where_.device().sm_count())}; }
   std::vector<uint32_t> default_threads(bool) override { return {256}; }
-  double clock_mhz() override { return measure_clock_mhz(where_.device()); }
+  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target& where_;
