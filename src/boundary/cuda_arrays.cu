@@ -27,7 +27,7 @@ unsigned blocks_on(const cuda_target& where) {
 
 cuda_buffer copy_of(const cuda_target& where, const void* bytes, size_t count) {
   if (bytes == nullptr || count == 0) return {};
-  cuda_buffer copy(where.device(), count);
+  cuda_buffer copy(where.device(), count, where.stream());
   where.upload(copy, bytes, count);
   return copy;
 }
@@ -35,14 +35,17 @@ cuda_buffer copy_of(const cuda_target& where, const void* bytes, size_t count) {
 }  // namespace
 
 cuda_arrays::cuda_arrays(const cuda_target& where, std::vector<array_content> content)
-    : arrays(std::move(content)), where_(where), different_(where.device(), sizeof(unsigned long long)) {
+    : arrays(std::move(content)),
+      where_(where),
+      different_(where.device(), sizeof(unsigned long long), where.stream()) {
   const cuda_device_scope scope(where.device().ordinal());
   for (array_content& each : content_) {
     buffers& made = all_.emplace_back();
     made.first = copy_of(where, each.first.get(), each.bytes);
     made.expected = copy_of(where, each.expected.get(), each.bytes);
     made.is_first = !each.anew && made.first.address() != nullptr;
-    made.memory = made.is_first ? std::move(made.first) : cuda_buffer(where.device(), each.bytes == 0 ? 1 : each.bytes);
+    made.memory = made.is_first ? std::move(made.first)
+                                : cuda_buffer(where.device(), each.bytes == 0 ? 1 : each.bytes, where.stream());
     each.first.reset();
     each.expected.reset();
   }

@@ -2,6 +2,7 @@
 
 #include <random>
 #include <type_traits>
+#include <utility>
 
 #include <gpusync/gpusync.cuh>
 
@@ -11,6 +12,13 @@
 namespace gpusync::tool {
 
 namespace {
+
+/// Whether a storage's algorithm chooses where its words lie, and does not take them where they come.
+template <class Storage, class = void>
+struct chooses_lines : std::false_type {};
+template <class Storage>
+struct chooses_lines<Storage, std::void_t<decltype(std::declval<const Storage&>().counters().placed())>>
+    : std::true_type {};
 
 template <class Algorithm>
 class barrier_of : public cuda_barrier {
@@ -48,7 +56,7 @@ class barrier_of : public cuda_barrier {
     if constexpr (placed_anywhere) {
       // Allocations are told apart by multiples of 512 bytes, and lines of the L2 cache by less than a megabyte.
       static std::minstd_rand pieces(std::random_device{}());
-      const cuda_buffer spacer(where_.device(), 512 * (1 + pieces() % 2048));
+      const cuda_buffer spacer(where_.device(), 512 * (1 + pieces() % 2048), where_.stream());
       storage_ = make();
     }
   }
@@ -56,16 +64,18 @@ class barrier_of : public cuda_barrier {
 
  private:
   using storage_type = cuda_barrier_storage<Algorithm>;
-  /// Whether the algorithm takes its words where they come: it has no lines that it has chosen.
-  static constexpr bool placed_anywhere =
-      std::is_empty_v<std::decay_t<decltype(std::declval<const storage_type&>().counters())>>;
+  static constexpr bool placed_anywhere = !chooses_lines<storage_type>::value;
 
   std::unique_ptr<storage_type> make() const {
     if constexpr (placed_anywhere) {
       return std::make_unique<storage_type>(where_.device(), blocks_, tuning_);
     } else {
-      const l2_survey survey = survey_with_lines(where_, grid::counter_places::most_lines);
-      return std::make_unique<storage_type>(where_.device(), blocks_, survey, tuning_);
+      return with_survey(
+          where_,
+          [this](const l2_survey& survey) {
+            return std::make_unique<storage_type>(where_.device(), blocks_, survey, tuning_);
+          },
+          [](const auto& made) { return made->counters().placed(); });
     }
   }
 

@@ -28,7 +28,7 @@ __global__ void spin(unsigned long long span, reading* result) {
 
 double measure_clock_mhz(const cuda_device& device, cudaStream_t stream, double microseconds) {
   const cuda_device_scope scope(device.ordinal());
-  const cuda_buffer buffer(device, sizeof(reading));
+  const cuda_buffer buffer(device, sizeof(reading), stream);
   const auto span = static_cast<unsigned long long>(microseconds * 1e3);
   reading result{};
   for (int run = 0; run < 2; ++run) {  // the first loads the module

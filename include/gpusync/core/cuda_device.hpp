@@ -88,15 +88,17 @@ class cuda_device {
 class cuda_buffer {
  public:
   cuda_buffer() = default;
-  /// Throws cuda_failure when the device has too little memory left.
-  cuda_buffer(const cuda_device& device, size_t bytes) : ordinal_(device.ordinal()), bytes_(bytes) {
+  /// Zero on `stream`, by default the legacy one, and complete for all streams when it returns. Throws cuda_failure
+  /// when the device has too little memory left.
+  cuda_buffer(const cuda_device& device, size_t bytes, cudaStream_t stream = nullptr)
+      : ordinal_(device.ordinal()), bytes_(bytes) {
     const cuda_device_scope scope(ordinal_);
     check_cuda(cudaMalloc(&address_, bytes), "cudaMalloc");
-    cudaError_t code = cudaMemset(address_, 0, bytes);
-    // Streams that do not wait for the legacy stream must find the zeros too.
-    if (code == cudaSuccess) code = cudaStreamSynchronize(nullptr);
+    cudaError_t code = cudaMemsetAsync(address_, 0, bytes, stream);
+    // Streams that do not wait for this one must find the zeros too.
+    if (code == cudaSuccess) code = cudaStreamSynchronize(stream);
     if (code != cudaSuccess) (void)cudaFree(address_);  // a constructor that throws has no destructor
-    check_cuda(code, "cudaMemset");
+    check_cuda(code, "cudaMemsetAsync");
   }
   ~cuda_buffer() {
     if (address_ != nullptr) (void)cudaFree(address_);

@@ -123,7 +123,7 @@ class surveyed_lines {
 
   std::vector<float> measure_round_trips() const {
     const size_t entries = size_t{sms} * count;
-    const cuda_buffer table(device_, entries * sizeof(float));
+    const cuda_buffer table(device_, entries * sizeof(float), stream_);
     // So much shared memory that each SM takes one block.
     const auto kernel = survey_lines<>;
     const int shared = static_cast<int>(device_.properties().sharedMemPerBlockOptin) - 1024;

@@ -39,8 +39,8 @@ class cuda_average : public workload {
     return {32, 256, 1024};
   }
   grid_facts facts() override {
-    const l2_survey made = survey_with_lines(where_, 1);
-    const grid::line_survey& survey = made.figures();
+    const grid::cuda_line_lease lease = lease_lines(where_, 1);
+    const grid::line_survey& survey = lease.survey().figures();
     return {static_cast<uint32_t>(where_.device().sm_count()),
             static_cast<uint32_t>(where_.device().properties().maxThreadsPerMultiProcessor), survey.has_partitions(),
             survey.near(), survey.far()};

@@ -120,7 +120,7 @@ class cuda_message_floor : public message_floor_device {
         blocks_(static_cast<uint32_t>(where_.device().sm_count())),
         // So much shared memory that a multiprocessor takes one block.
         shape_{blocks_, 32, where_.device().properties().sharedMemPerBlockOptin - 1024},
-        met_(where_.device(), sizeof(uint32_t)) {}
+        met_(where_.device(), sizeof(uint32_t), where_.stream()) {}
 
   std::string why_not_near() override {
     find_lines();
@@ -159,12 +159,13 @@ class cuda_message_floor : public message_floor_device {
       }
     }
     // Flags only grow while they are in use, so they start anew.
-    const cuda_buffer anywhere(where_.device(), size_t{lines_anywhere} * line_words * sizeof(uint32_t));
+    const cuda_buffer anywhere(where_.device(), size_t{lines_anywhere} * line_words * sizeof(uint32_t),
+                               where_.stream());
     if (near) clear_lines();
     uint32_t met = 0;
-    check_cuda(cudaMemset(met_.address(), 0, met_.bytes()), "cudaMemset");
+    check_cuda(cudaMemsetAsync(met_.address(), 0, met_.bytes(), where_.stream()), "cudaMemsetAsync");
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    const cuda_buffer results(where_.device(), tasks.size() * sizeof(pair_result));
+    const cuda_buffer results(where_.device(), tasks.size() * sizeof(pair_result), where_.stream());
     size_t done = 0;
     for (; done < tasks.size(); ++done) {
       if (done % batch == 0 || done == 1) {
@@ -225,22 +226,23 @@ class cuda_message_floor : public message_floor_device {
 
   void find_lines() {
     if (surveyed_) return;
-    lease_ = grid::cuda_line_lease(where_.device(), lines_per_side, survey_with_lines(where_, lines_per_side));
+    lease_ = lease_lines(where_, lines_per_side);
     surveyed_ = true;
   }
 
   void clear_lines() const {
     for (uint32_t partition = 0; partition < 2; ++partition) {
       for (uint32_t i = 0; i < lines_per_side; ++i) {
-        check_cuda(cudaMemset(lease_.line(partition, i), 0, line_words * sizeof(uint32_t)), "cudaMemset");
+        check_cuda(cudaMemsetAsync(lease_.line(partition, i), 0, line_words * sizeof(uint32_t), where_.stream()),
+                   "cudaMemsetAsync");
       }
     }
   }
 
   std::vector<uint32_t> sms_of_blocks() {
-    check_cuda(cudaMemset(met_.address(), 0, met_.bytes()), "cudaMemset");
+    check_cuda(cudaMemsetAsync(met_.address(), 0, met_.bytes(), where_.stream()), "cudaMemsetAsync");
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    const cuda_buffer found(where_.device(), blocks_ * sizeof(uint32_t));
+    const cuda_buffer found(where_.device(), blocks_ * sizeof(uint32_t), where_.stream());
     launch(where_.device(), where_.stream(), shape_, where_am_i, static_cast<uint32_t*>(met_.address()),
            static_cast<uint32_t*>(found.address()));
     check_cuda(cudaStreamSynchronize(where_.stream()), "where_am_i");

@@ -87,7 +87,7 @@ class calls_workload : public workload {
   calls_workload(const cuda_target& where, const call_setup& setup) : where_(where), setup_(setup) {
     size_t bytes = 0;
     for_each_policy([&](auto policy) { bytes = std::max(bytes, object_of<decltype(policy)>::bytes); });
-    places_ = std::make_unique<call_places>(where.device(), bytes, N);
+    places_ = std::make_unique<call_places>(where, bytes, N);
   }
 
   std::vector<step_method> methods() const override {

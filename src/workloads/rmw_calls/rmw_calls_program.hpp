@@ -24,10 +24,10 @@ class call_places {
  public:
   static constexpr uint32_t count = 8;
 
-  call_places(const cuda_device& device, size_t bytes, uint32_t participants)
+  call_places(const cuda_target& where, size_t bytes, uint32_t participants)
       : stride_((bytes + 4095) / 4096 * 4096 + 128 * 37),
-        words_(device, count * stride_),
-        records_(device, participants * sizeof(call_record)) {}
+        words_(where.device(), count * stride_, where.stream()),
+        records_(where.device(), participants * sizeof(call_record), where.stream()) {}
 
   uint64_t* words(uint32_t place) const {
     return reinterpret_cast<uint64_t*>(static_cast<char*>(words_.address()) + place % count * stride_);

@@ -314,11 +314,11 @@ const std::vector<fault_form>& all_forms() {
 class cuda_rmw_faults : public rmw_faults_device {
  public:
   explicit cuda_rmw_faults(const device_description& description)
-      : where_(description.index), counters_(where_.device(), 4 * sizeof(uint32_t)) {
+      : where_(description.index), counters_(where_.device(), 4 * sizeof(uint32_t), where_.stream()) {
     size_t words = 0;
     for (const fault_form& form : all_forms()) words = std::max<size_t>(words, form.words);
-    words_ = cuda_buffer(where_.device(), words * sizeof(uint64_t));
-    calls_ = cuda_buffer(where_.device(), most_calls * sizeof(fault_call));
+    words_ = cuda_buffer(where_.device(), words * sizeof(uint64_t), where_.stream());
+    calls_ = cuda_buffer(where_.device(), most_calls * sizeof(fault_call), where_.stream());
   }
 
   std::vector<fault_object> objects() const override {
