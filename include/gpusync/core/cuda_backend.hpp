@@ -22,8 +22,8 @@ class cuda_words {
   /// All zero. Blocks.
   void clear() {
     const cuda_device_scope scope(memory_.ordinal());
-    check_cuda(cudaMemset(data(), 0, bytes()), "cudaMemset");
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    memory_.clear();
   }
   /// The same for some of them, queued before a launch.
   void clear(size_t first, size_t count, const launch_request& launch) {

@@ -3,8 +3,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gpusync/core/error.hpp>
 
@@ -88,17 +90,15 @@ class cuda_device {
 class cuda_buffer {
  public:
   cuda_buffer() = default;
-  /// Zero on `stream`, by default the legacy one, and complete for all streams when it returns. Throws cuda_failure
-  /// when the device has too little memory left.
-  cuda_buffer(const cuda_device& device, size_t bytes, cudaStream_t stream = nullptr)
-      : ordinal_(device.ordinal()), bytes_(bytes) {
+  /// By copies from the host, which no kernel carries out: a memset of 16 KB or more is one, and once kernels ran on a
+  /// second stream, here the default one, all graphs of the process are slower (docs/measuring.md). All streams find
+  /// the zeros. Throws cuda_failure when the device has too little memory left.
+  cuda_buffer(const cuda_device& device, size_t bytes) : cuda_buffer(bytes, device) { clear(); }
+  /// By a memset on `stream`: for large ones.
+  cuda_buffer(const cuda_device& device, size_t bytes, cudaStream_t stream) : cuda_buffer(bytes, device) {
     const cuda_device_scope scope(ordinal_);
-    check_cuda(cudaMalloc(&address_, bytes), "cudaMalloc");
-    cudaError_t code = cudaMemsetAsync(address_, 0, bytes, stream);
-    // Streams that do not wait for this one must find the zeros too.
-    if (code == cudaSuccess) code = cudaStreamSynchronize(stream);
-    if (code != cudaSuccess) (void)cudaFree(address_);  // a constructor that throws has no destructor
-    check_cuda(code, "cudaMemsetAsync");
+    check_cuda(cudaMemsetAsync(address_, 0, bytes, stream), "cudaMemsetAsync");
+    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
   }
   ~cuda_buffer() {
     if (address_ != nullptr) (void)cudaFree(address_);
@@ -109,6 +109,19 @@ class cuda_buffer {
     return *this;
   }
 
+  /// Zero again, by copies from the host. Blocks. Precondition: nothing that uses it is under way. Throws cuda_failure.
+  void clear() const {
+    const cuda_device_scope scope(ordinal_);
+    const std::vector<char> zeros(std::min(bytes_, size_t{1} << 20));
+    for (size_t done = 0; done < bytes_; done += zeros.size()) {
+      check_cuda(cudaMemcpy(static_cast<char*>(address_) + done, zeros.data(), std::min(zeros.size(), bytes_ - done),
+                            cudaMemcpyHostToDevice),
+                 "cudaMemcpy");
+    }
+    // Streams that do not wait for the legacy stream must find the zeros too.
+    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+  }
+
   /// On the device; null if it holds no memory.
   void* address() const { return address_; }
   /// Its size.
@@ -117,6 +130,11 @@ class cuda_buffer {
   int ordinal() const { return ordinal_; }
 
  private:
+  /// As it comes. What delegates to it has a destructor when it throws.
+  cuda_buffer(size_t bytes, const cuda_device& device) : ordinal_(device.ordinal()), bytes_(bytes) {
+    const cuda_device_scope scope(ordinal_);
+    check_cuda(cudaMalloc(&address_, bytes), "cudaMalloc");
+  }
   void swap(cuda_buffer& other) noexcept {
     std::swap(address_, other.address_);
     std::swap(bytes_, other.bytes_);
