@@ -81,12 +81,12 @@ void examine_gpu(const console_options& console, const device_description& devic
     }
   }
   if (const double step = graph_watch({device}).step_time(device); step > 0) {
-    print(console, finding::remark,
-          fmt::format(
-              "{}: an empty step of a CUDA graph takes {:.3g} us. A graph that was uploaded (cudaGraphUpload) and "
-              "not launched makes all graphs of its process slower, for good if it is destroyed so: launch what "
-              "you upload, or do not upload. So do 16 streams. `gpusync run graph-states` measures it.",
-              device.id, step));
+    print(
+        console, finding::remark,
+        fmt::format("{}: an empty step of a CUDA graph takes {:.3g} us in this process. It takes longer in one with a "
+                    "graph that was uploaded (cudaGraphUpload) and not launched, and in one whose kernels ran on two "
+                    "streams. Launch what you upload, or do not upload. `gpusync run graph-states` measures it.",
+                    device.id, step));
   }
   if (state.sm_clock_mhz > 0) {
     print(console, finding::remark,

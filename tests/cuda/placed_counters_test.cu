@@ -50,8 +50,9 @@ TEST_F(CudaPlacedCounters, FindTwoSidesOnAnH200) {
   cuda_barrier_storage<default_algorithm> storage(device(), 1);
   ASSERT_TRUE(storage.counters().placed());
   const grid::line_survey& survey = storage.counters().lease().survey().figures();
-  EXPECT_EQ(survey.sms_on(0), 66u);
-  EXPECT_EQ(survey.sms_on(1), 66u);
+  // Halves, or nearly: which SMs a chip has differs from one to the next. 66 and 66, and 62 and 70, were seen.
+  EXPECT_EQ(survey.sms_on(0) + survey.sms_on(1), sms());
+  EXPECT_GE(std::min(survey.sms_on(0), survey.sms_on(1)), sms() * 2 / 5);
   EXPECT_GT(survey.far(), 1.4 * survey.near());
 }
 

@@ -21,10 +21,20 @@ class cuda_phased_storage : public detail::phased_storage<Schedule, Algorithm, c
   /// Throws invalid_argument for no virtual blocks, cuda_failure if memory is short. See cuda_barrier_storage for what
   /// its barrier surveys.
   cuda_phased_storage(const cuda_device& device, block_count virtual_blocks)
-      : cuda_phased_storage::phased_storage(device, virtual_blocks, most_resident(device), device) {}
+      : cuda_phased_storage::phased_storage(device, virtual_blocks, most_resident(device), [&](uint32_t resident) {
+          return cuda_barrier_storage<Algorithm>(device, resident);
+        }) {}
+  /// The same with a survey that the caller has made: see cuda_barrier_storage.
+  cuda_phased_storage(const cuda_device& device, block_count virtual_blocks, const l2_survey& survey)
+      : cuda_phased_storage::phased_storage(device, virtual_blocks, most_resident(device), [&](uint32_t resident) {
+          return cuda_barrier_storage<Algorithm>(device, resident, survey);
+        }) {}
 
   /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
   void hand_over() { this->barrier_storage().hand_over(); }
+
+  /// The lines of placed counters; nothing for other algorithms.
+  const detail::counter_placement<Algorithm>& counters() const { return this->barrier_storage().counters(); }
 
  private:
   /// As many as the device holds of the smallest blocks.

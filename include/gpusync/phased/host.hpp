@@ -23,8 +23,9 @@ class host_phased_storage : public detail::phased_storage<Schedule, Algorithm, G
   /// For up to `resident` resident blocks; 0: as many as the host has cores. Throws invalid_argument for no virtual
   /// blocks, or if the barrier cannot serve that many resident ones.
   explicit host_phased_storage(block_count virtual_blocks, uint32_t resident = 0)
-      : host_phased_storage::phased_storage(detail::on_host{}, virtual_blocks,
-                                            resident != 0 ? resident : host_device{}.cores()) {}
+      : host_phased_storage::phased_storage(
+            detail::on_host{}, virtual_blocks, resident != 0 ? resident : host_device{}.cores(),
+            [](uint32_t blocks) { return host_barrier_storage<Algorithm, Grid>(blocks); }) {}
 };
 
 /// The memory behind a phased_state on the host; zero at first.

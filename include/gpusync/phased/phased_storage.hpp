@@ -66,17 +66,18 @@ class phased_storage {
   uint32_t* state() { return words_.data(); }
 
  protected:
-  /// For up to `resident` resident blocks. `before`: what a BarrierStorage is made of besides their number.
-  template <class... Before>
+  /// For up to `resident` resident blocks. `make_barrier(number)` makes the BarrierStorage for so many.
+  template <class MakeBarrier>
   phased_storage(const typename Backend::place& where, block_count virtual_blocks, uint32_t resident,
-                 const Before&... before)
+                 const MakeBarrier& make_barrier)
       : virtual_blocks_(at_least_one(virtual_blocks)),
         resident_(std::min(virtual_blocks_, resident)),
         told_(lines(Schedule::words(virtual_blocks_) + 1)),
-        barrier_(before..., resident_),
+        barrier_(make_barrier(resident_)),
         words_(where, told_ + lines(size_t{phased::detail::block_words<Grid>::per_block} * resident_)) {}
 
   BarrierStorage& barrier_storage() { return barrier_; }
+  const BarrierStorage& barrier_storage() const { return barrier_; }
 
  private:
   /// Words in whole lines for so many.

@@ -1,6 +1,7 @@
 // Workload "oversubscription" on CUDA devices.
 #include <gpusync/gpusync.cuh>
 
+#include "boundary/cuda_survey.cuh"
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "measure/cuda_clock.cuh"
@@ -25,23 +26,30 @@ class phased_program : public cuda_program {
       : cuda_program(where, {shape.blocks, shape.threads}, result, relay_steps(result)),
         data_(data),
         result_(*result),
-        storage_(where.device(), shape.blocks) {}
+        storage_(make(where, shape.blocks)) {}
 
   static uint32_t resident(const cuda_device& device, uint32_t threads) {
     return resident_blocks(device, kernel, {UINT32_MAX, threads});
   }
 
  private:
-  static constexpr auto kernel = relay_phased<typename cuda_phased_storage<Schedule>::grid_type>;
+  using storage_type = cuda_phased_storage<Schedule>;
+  static constexpr auto kernel = relay_phased<typename storage_type::grid_type>;
+
+  static std::unique_ptr<storage_type> make(const cuda_target& where, uint32_t blocks) {
+    return with_survey(
+        where, [&](const l2_survey& survey) { return std::make_unique<storage_type>(where.device(), blocks, survey); },
+        [](const auto& made) { return made->counters().placed(); });
+  }
 
   void carry_out(uint32_t phases) override {
-    launch_phased(where_.device(), where_.stream(), {data_.blocks, shape_.threads}, kernel, storage_, data_,
+    launch_phased(where_.device(), where_.stream(), {data_.blocks, shape_.threads}, kernel, *storage_, data_,
                   result_.next_phase(), phases);
   }
 
   const relay_data data_;
   const relay_result& result_;
-  cuda_phased_storage<Schedule> storage_;
+  const std::unique_ptr<storage_type> storage_;
 };
 
 class cuda_oversubscription : public workload {
