@@ -3,8 +3,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
+
+#include <gpusync/core/error.hpp>
 
 #include "cli/commands.hpp"
+#include "devices/device.hpp"
 #include "experiments/experiment.hpp"
 #include "results/columns.hpp"
 #include "results/document.hpp"
@@ -33,6 +37,30 @@ std::string axes_of(const experiment& one) {
   return lines;
 }
 
+/// What axis `method` takes on the first device of each kind that is here, by its id.
+std::vector<std::pair<std::string, std::vector<std::string>>> methods_here(const experiment& one) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> found;
+  for (const device_kind kind : one.devices) {
+    const auto& devices = all_devices();
+    const auto device = std::ranges::find(devices, kind, &device_description::kind);
+    if (device == devices.end() || !one.request.method_names) continue;
+    try {
+      found.emplace_back(device->id, one.request.method_names(*device));
+    } catch (const error&) {  // `gpusync doctor` says what is wrong with it
+    }
+  }
+  return found;
+}
+
+/// A line for each device.
+std::string methods_in_words(const experiment& one) {
+  std::string lines;
+  for (const auto& [device, names] : methods_here(one)) {
+    lines += fmt::format("  methods on {}: {}\n", device, fmt::join(names, ", "));
+  }
+  return lines;
+}
+
 json to_json(const experiment& one) {
   json axes = json::array();
   for (const axis& a : one.axes) {
@@ -41,11 +69,10 @@ json to_json(const experiment& one) {
     if (a.words) entry["least"] = entry["most"] = nullptr;
     axes.push_back(std::move(entry));
   }
-  return {{"name", one.name},
-          {"title", one.question},
-          {"items", one.items},
-          {"devices", kinds_of(one)},
-          {"axes", std::move(axes)}};
+  json methods = json::object();
+  for (const auto& [device, names] : methods_here(one)) methods[device] = names;
+  return {{"name", one.name},         {"title", one.question},   {"items", one.items},
+          {"devices", kinds_of(one)}, {"axes", std::move(axes)}, {"methods", std::move(methods)}};
 }
 
 }  // namespace
@@ -54,7 +81,7 @@ std::string describe_axes(const std::vector<std::string>& words) {
   std::string text;
   for (const experiment* one : all_experiments()) {
     if (std::find(words.begin(), words.end(), one->name) == words.end()) continue;
-    text += fmt::format("Axes of {}:\n{}", one->name, axes_of(*one));
+    text += fmt::format("Axes of {}:\n{}{}", one->name, axes_of(*one), methods_in_words(*one));
   }
   return text.empty() ? "`gpusync run EXPERIMENT --help` or `gpusync list` shows an experiment's axes." : text;
 }
@@ -81,7 +108,7 @@ exit_code run_list(const console_options& console, const std::vector<std::string
   for (const experiment* one : listed) {
     const std::string covered = one->items.empty() ? "" : fmt::format("; covers {}", fmt::join(one->items, ", "));
     fmt::print("{}\n  {}\n  runs on {}{}\n", one->name, one->question, fmt::join(kinds_of(*one), ", "), covered);
-    fmt::print("{}", axes_of(*one));
+    fmt::print("{}{}", axes_of(*one), methods_in_words(*one));
   }
   return exit_code::done;
 }

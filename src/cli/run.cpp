@@ -98,7 +98,7 @@ std::vector<job> plan(const run_options& options) {
                                       to_string(device.kind), device.id));
       }
       jobs.push_back({one, {device, choice, options.quick, !options.no_samples}});
-      if (one->check) one->check(jobs.back().request);
+      if (one->request.check) one->request.check(jobs.back().request);
     }
   }
   return jobs;

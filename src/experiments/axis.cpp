@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "nearest.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -136,7 +137,8 @@ void parse_axis(const std::string& text, const std::vector<axis>& axes, axis_cho
   if (which == axes.end()) {
     std::vector<std::string> names;
     for (const axis& a : axes) names.push_back(a.name);
-    throw usage_error(fmt::format("There is no axis '{}': the axes are {}.", name, fmt::join(names, ", ")));
+    throw usage_error(fmt::format("There is no axis '{}': the axes are {}.{}", name, fmt::join(names, ", "),
+                                  did_you_mean(name, names)));
   }
   if (which->words) {
     auto& chosen = choice.words[name];

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "nearest.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -21,8 +22,8 @@ std::vector<std::string> chosen_words(const experiment_request& request, const s
   }
   for (const std::string& word : found->second) {
     if (is_allowed(word)) continue;
-    throw usage_error(fmt::format("Axis {} does not take '{}' on {}: it takes {}.", axis, word, request.device.id,
-                                  fmt::join(allowed, ", ")));
+    throw usage_error(fmt::format("Axis {} does not take '{}' on {}: it takes {}.{}", axis, word, request.device.id,
+                                  fmt::join(allowed, ", "), did_you_mean(word, allowed)));
   }
   return found->second;
 }
@@ -59,11 +60,17 @@ std::vector<step_method> chosen_methods(const experiment_request& request, const
   return chosen_of(request, "method", all, &step_method::name, defaults);
 }
 
-std::function<void(const experiment_request&)> check_methods(
-    std::function<std::vector<step_method>(const device_description&)> methods) {
-  return [methods = std::move(methods)](const experiment_request& request) {
+request_check check_methods(std::function<std::vector<step_method>(const device_description&)> methods) {
+  request_check made;
+  made.check = [methods](const experiment_request& request) {
     if (has_chosen(request, "method")) (void)chosen_methods(request, methods(request.device));
   };
+  made.method_names = [methods = std::move(methods)](const device_description& device) {
+    std::vector<std::string> names;
+    for (const step_method& method : methods(device)) names.push_back(method.name);
+    return names;
+  };
+  return made;
 }
 
 }  // namespace gpusync::tool

@@ -63,9 +63,8 @@ std::vector<step_method> chosen_methods(
 std::vector<step_method> chosen_methods(const experiment_request& request, const std::vector<step_method>& all,
                                         const std::vector<std::string>& defaults);
 
-/// What experiment::check is where only axis `method` hangs on the device, which has these methods. It is not opened if
-/// the user names none.
-std::function<void(const experiment_request&)> check_methods(
-    std::function<std::vector<step_method>(const device_description&)> methods);
+/// What experiment::request is where only axis `method` hangs on the device, which has these methods. It is not opened
+/// if the user names none.
+request_check check_methods(std::function<std::vector<step_method>(const device_description&)> methods);
 
 }  // namespace gpusync::tool

@@ -51,6 +51,16 @@ struct measured_rows {
   std::vector<const row*> rows;
 };
 
+/// What an experiment asks of a request beyond its axes' bounds.
+struct request_check {
+  /// Checks what only a device can say (say, the names of methods). Throws usage_error. Null: there is nothing to
+  /// check.
+  std::function<void(const experiment_request&)> check = nullptr;
+  /// What axis `method` takes on a device; null if there is no such axis, or other axes say what it takes. Throws
+  /// gpusync::error.
+  std::function<std::vector<std::string>(const device_description&)> method_names = nullptr;
+};
+
 /// One experiment. The file that implements it registers it; see register_experiment.
 struct experiment {
   std::string name;
@@ -61,9 +71,8 @@ struct experiment {
   /// Measures. A combination that cannot run is a skipped row, a check that fails is a failed row; what it throws ends
   /// the command.
   std::function<void(const experiment_request&, const experiment_sink&)> run;
-  /// Checks what only a device can say (say, the names of methods). Throws usage_error. Called for all devices before
-  /// anything is measured; empty if there is nothing of that kind.
-  std::function<void(const experiment_request&)> check = nullptr;
+  /// Called for all devices before anything is measured.
+  request_check request = {};
   case_time longest_case{9, 2.5};
   /// What it has found in one sentence of at most 25 words, made by answer_in(); empty if its rows say nothing. Null:
   /// the verdict on its times (results/verdict.hpp).

@@ -73,6 +73,9 @@ class Usage(ToolTest):
         for arguments, meant in [(["raport"], "Did you mean report?"), (["--quiet", "devcies"], "Did you mean devices?"),
                                  (["run", "stensil"], "Did you mean stencil?")]:
             self.assert_one_sentence(run(*arguments), 2, arguments[-1], meant)
+        host = ["run", "barrier-cost", "-d", "host", "-a"]
+        self.assert_one_sentence(run(*host, "metod=no-barrier"), 2, "'metod'", "Did you mean method?")
+        self.assert_one_sentence(run(*host, "method=no-barier"), 2, "'no-barier'", "Did you mean no-barrier?")
         for arguments in (["frobnicate"], ["run", "frobnicate"]):
             outcome = run(*arguments)
             self.assert_one_sentence(outcome, 2, "frobnicate")
@@ -148,6 +151,16 @@ class Usage(ToolTest):
             for axis in each["axes"]:
                 self.assertIn("default", axis)
                 self.assertTrue(axis["default"], (each["name"], axis))
+
+    def test_methods_of_the_devices_that_are_here_are_listed_and_taken(self):
+        for each in json.loads(run("list", "--json").out)["experiments"]:
+            for device, methods in each["methods"].items():
+                with self.subTest(each["name"], device=device):
+                    self.assertTrue(methods)
+                    outcome = run("run", each["name"], "-d", device, "-a", "method=" + ",".join(methods), "--dry-run")
+                    self.assertEqual(outcome.code, 0, outcome.err)
+        for outcome in (run("list", "barrier-cost"), run("run", "barrier-cost", "--help")):
+            self.assertRegex(outcome.out, "methods on host: no-barrier, .*lock-based-fence, ")
 
     def test_help_and_version(self):
         for arguments in [["--help"], ["run", "--help"], ["--version"]]:

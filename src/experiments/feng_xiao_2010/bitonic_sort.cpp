@@ -116,7 +116,9 @@ const register_experiment registered({
     {device_kind::cuda, device_kind::opencl, device_kind::host},
     axes(),
     run,
-    check,
+    {check, check_methods([](const device_description& device) {
+              return open_side<bitonic_device>(device)->sorting(make_sort_input({}), sort_form::memory)->methods();
+            }).method_names},
     case_time{4, 1.5},
 });
 

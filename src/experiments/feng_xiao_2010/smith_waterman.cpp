@@ -333,7 +333,9 @@ const register_experiment registered({
     {device_kind::cuda, device_kind::opencl, device_kind::host},
     axes(),
     run,
-    check,
+    {check, check_methods([](const device_description& device) {
+              return open_side<smith_waterman_device>(device)->aligning({}, alignment_form::memory)->methods();
+            }).method_names},
     case_time{6, 2},
 });
 

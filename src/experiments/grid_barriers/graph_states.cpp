@@ -28,10 +28,10 @@ std::vector<process_history> chosen_histories(const experiment_request& request)
   return chosen_of(request, history_axis, process_histories, &process_history::name, names);
 }
 
-std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
-  std::vector<step_method> graphs = workload.methods();
+std::vector<step_method> graphs_of(const device_description& device) {
+  std::vector<step_method> graphs = open_workload("average", device)->methods();
   std::erase_if(graphs, [](const step_method& method) { return method.kind != method_kind::graph; });
-  return chosen_methods(request, graphs);
+  return graphs;
 }
 
 step_shape shape_of(const experiment_request& request) {
@@ -44,12 +44,13 @@ void measure_here(const process_history& history, const experiment_request& requ
   const auto states = open_side<graph_states_device>(request.device);
   states->carry_out(history);
   const auto workload = open_workload("average", request.device);
+  const std::vector<step_method> methods = chosen_methods(request, graphs_of(request.device));
   const std::vector<int64_t> stores = request.axes.numbers_or("stores", {0, 1});
   for (size_t i = 0; i < stores.size() && !sink.interrupted(); ++i) {
     step_shape shape = shape_of(request);
     shape.stores = stores[i] != 0;
     const auto part = part_of(progress, i, stores.size());
-    auto results = compare_steps(*workload, {name, request, sink}, methods_of(request, *workload), shape, part);
+    auto results = compare_steps(*workload, {name, request, sink}, methods, shape, part);
     add_rows(results,
              {{history_axis, std::string(history.name)}, {"shape", to_word(shape)}, {"stores", int64_t{shape.stores}}},
              sink);
@@ -140,6 +141,16 @@ std::string answer(const measured_rows& measured) {
                                 figure(after), figure(before))});
 }
 
+request_check request_check_of_graphs() {
+  request_check made = check_methods([](const device_description& device) { return graphs_of(device); });
+  made.check = [methods = made.check](const experiment_request& request) {
+    (void)chosen_histories(request);
+    (void)shape_of(request);
+    methods(request);
+  };
+  return made;
+}
+
 const register_experiment registered({
     name,
     "what other graphs, streams and memory of a process do to the steps of a CUDA graph",
@@ -151,11 +162,7 @@ const register_experiment registered({
       "all; clean,graph-uploaded,graph-uploaded-launched,kernels-there-16 with --quick"},
      {"method", "graph or graph-pdl", 0, 0, true, "all that the device has"}},
     run,
-    [](const experiment_request& request) {
-      (void)chosen_histories(request);
-      (void)shape_of(request);
-      if (has_chosen(request, "method")) (void)methods_of(request, *open_workload("average", request.device));
-    },
+    request_check_of_graphs(),
     case_time{18, 5},
     answer,
 });

@@ -106,7 +106,12 @@ const register_experiment registered({
       "poller",
       0, 0, true, "all"}},
     run,
-    [](const experiment_request& request) { (void)chosen_variants(request); },
+    {[](const experiment_request& request) { (void)chosen_variants(request); },
+     [](const device_description&) {
+       std::vector<std::string> names;
+       for (const named_variant& one : variants) names.emplace_back(one.name);
+       return names;
+     }},
     case_time{7, 2},
     answer,
 });

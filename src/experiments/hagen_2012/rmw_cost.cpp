@@ -212,7 +212,10 @@ const register_experiment registered({
       "30000 for up to 5 participants, else 10000", true},
      {"method", "policies of the object, and what to compare with, by name", 0, 0, true, "all"}},
     run,
-    check,
+    {check, check_methods([](const device_description& device) {
+              const auto opened = open_side<rmw_calls_device>(device);
+              return opened->open(cases({device, {}}, *opened).front().setup)->methods();
+            }).method_names},
     case_time{3, 0.6},
     answer,
 });

@@ -252,7 +252,7 @@ const register_experiment registered({
      {"repeats", "runs for each step, with other operations; one value", 1, 1000, false, "8", true},
      {"method", "policies of the object, by name", 0, 0, true, "all"}},
     run,
-    check,
+    {check},
     case_time{2, 0.5},
     answer,
 });

@@ -187,7 +187,7 @@ const register_experiment registered({
       "consensus-N-unfenced",
       0, 0, true, "all"}},
     run,
-    check,
+    {check},
     case_time{4, 1},
     answer,
 });
