@@ -8,6 +8,7 @@
 #include "models/decomposition.hpp"
 #include "models/recipes.hpp"
 #include "results/groups.hpp"
+#include "results/row_ratio.hpp"
 
 namespace gpusync::tool {
 
@@ -41,7 +42,7 @@ bool is_printed_part(const row& entry) {
 bool is_fit(const row& entry) {
   if (is_printed_part(entry)) return false;
   const axis_value* part = find_axis(entry, "time_of");
-  return find_axis(entry, "fit") != nullptr || (part != nullptr && *part == axis_value(time_of_sums));
+  return is_line(entry) || (part != nullptr && *part == axis_value(time_of_sums));
 }
 
 const recipe* recipe_of(const row& entry) {

@@ -8,6 +8,7 @@
 #include "results/columns.hpp"
 #include "results/context.hpp"
 #include "results/groups.hpp"
+#include "results/json.hpp"
 #include "results/text.hpp"
 
 namespace gpusync::tool {
@@ -42,10 +43,6 @@ const char* style_of(const row_change& change) {
   return change.what == difference::same ? "" : "\033[2m";
 }
 
-bool same_question(const row& a, const row& b) {
-  return a.experiment == b.experiment && a.device == b.device && a.axes == b.axes;
-}
-
 std::string shape_of(const row& entry, const document& names) {
   const std::string shape = axes_in_words(entry.axes);
   return fmt::format("{} on {}{}{}", printable(entry.experiment, 60), device_title(names, entry.device),
@@ -70,11 +67,10 @@ size_t count_of(const document_comparison& found, difference what) {
 }
 
 json row_to_json(const row& entry) {
-  json axes = json::object();
-  for (const auto& [name, value] : entry.axes) {
-    axes[name] = std::visit([](const auto& v) { return json(v); }, value);
-  }
-  return {{"experiment", entry.experiment}, {"device", entry.device}, {"axes", axes}, {"method", entry.method}};
+  return {{"experiment", entry.experiment},
+          {"device", entry.device},
+          {"axes", to_json(entry.axes)},
+          {"method", entry.method}};
 }
 
 json rows_to_json(const std::vector<const row*>& rows) {
@@ -90,7 +86,7 @@ std::string to_table(const document_comparison& found, const document& before, b
   for (size_t i = 0; i < found.changes.size();) {
     const row& first = *found.changes[i].before;
     std::vector<column_line> lines{{{"method", "before", "after", "change", "interval", "verdict"}, "", "\033[1m"}};
-    for (; i < found.changes.size() && same_question(first, *found.changes[i].before); ++i) {
+    for (; i < found.changes.size() && question_of(first) == question_of(*found.changes[i].before); ++i) {
       const row_change& change = found.changes[i];
       if (change.reason == "no time") continue;
       lines.push_back({{printable(change.before->method, 60), time_of(*change.before), time_of(*change.after),

@@ -114,15 +114,10 @@ std::vector<context_section> context_in_words(const document& results) {
 }
 
 std::string device_title(const document& results, const std::string& id) {
-  const auto devices = results.context.find("devices");
-  if (devices == results.context.end() || !devices->is_array()) return printable(id);
-  const std::string* name = nullptr;
-  for (const json& device : *devices) {
-    const std::string* device_id = string_member(device, "id");
-    if (device_id != nullptr && *device_id == id) name = string_member(device, "name");
-  }
+  const json* known = described(results, id);
+  const std::string* name = known == nullptr ? nullptr : string_member(*known, "name");
   if (name == nullptr || name->empty()) return printable(id);
-  const auto namesakes = std::ranges::count_if(*devices, [&](const json& device) {
+  const auto namesakes = std::ranges::count_if(member_of(results.context, "devices"), [&](const json& device) {
     const std::string* other = string_member(device, "name");
     return other != nullptr && *other == *name;
   });

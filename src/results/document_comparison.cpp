@@ -273,11 +273,10 @@ std::string why_one_pair_tells_nothing(const document_pairs& pairs, const std::s
 }
 
 row_groups groups_of(const std::vector<row_change*>& rows) {
-  std::map<std::tuple<std::string, std::string, std::vector<std::pair<std::string, axis_value>>>, size_t> index_of;
+  std::map<question, size_t> index_of;
   row_groups groups;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const row& entry = *rows[i]->before;
-    const auto [found, added] = index_of.try_emplace({entry.experiment, entry.device, entry.axes}, groups.size());
+    const auto [found, added] = index_of.try_emplace(question_of(*rows[i]->before), groups.size());
     if (added) groups.emplace_back();
     groups[found->second].push_back(i);
   }

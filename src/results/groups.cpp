@@ -10,12 +10,15 @@
 
 namespace gpusync::tool {
 
+question question_of(const row& entry) {
+  return {entry.experiment, entry.device, entry.axes};
+}
+
 std::vector<row_group> group_rows(const document& results) {
   std::vector<row_group> groups;
-  using key = std::tuple<std::string, std::string, axis_values>;
-  std::map<key, size_t> index_of;
+  std::map<question, size_t> index_of;
   for (const row& entry : results.rows) {
-    const auto [found, added] = index_of.try_emplace(key{entry.experiment, entry.device, entry.axes}, groups.size());
+    const auto [found, added] = index_of.try_emplace(question_of(entry), groups.size());
     if (added) groups.push_back({entry.experiment, entry.device, entry.axes, {}});
     groups[found->second].rows.push_back(&entry);
   }

@@ -5,12 +5,18 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "results/document.hpp"
 
 namespace gpusync::tool {
+
+/// What rows that are compared with one another have in common: experiment, device, axes.
+using question = std::tuple<std::string, std::string, axis_values>;
+/// That of a row.
+question question_of(const row& entry);
 
 /// Rows to compare with one another. The rows belong to the document, which must outlive the group.
 struct row_group {

@@ -51,17 +51,13 @@ json metric_to_json(const metric& measured) {
 }
 
 json row_to_json(const row& entry) {
-  json axes = json::object();
-  for (const auto& [name, value] : entry.axes) {
-    axes[name] = std::visit([](const auto& v) { return json(v); }, value);
-  }
   json metrics = json::object();
   for (const auto& [name, measured] : entry.metrics) metrics[name] = metric_to_json(measured);
   json result = json::object();
   result["experiment"] = entry.experiment;
   result["items"] = entry.items;
   result["device"] = entry.device;
-  result["axes"] = std::move(axes);
+  result["axes"] = to_json(entry.axes);
   result["method"] = entry.method;
   result["kind"] = entry.kind ? json(to_string(*entry.kind)) : json(nullptr);
   result["ordered"] = entry.ordered;
@@ -394,6 +390,14 @@ std::string line_and_column(std::string_view text, size_t byte) {
 }
 
 }  // namespace
+
+json to_json(const axis_values& axes) {
+  json object = json::object();
+  for (const auto& [name, value] : axes) {
+    object[name] = std::visit([](const auto& v) { return json(v); }, value);
+  }
+  return object;
+}
 
 json to_json(const document& results) {
   json rows = json::array();

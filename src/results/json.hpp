@@ -12,6 +12,9 @@ namespace gpusync::tool {
 /// not finite, is null.
 json to_json(const document& results);
 
+/// The axes of a row as an object.
+json to_json(const axis_values& axes);
+
 /// The text of the document's JSON file, indented, with a final newline. Text that is not UTF-8 (a driver may
 /// return any bytes) has the wrong bytes replaced.
 std::string to_json_text(const document& results);

@@ -237,7 +237,7 @@ verdict verdict_on(const document& results, const row_group& group) {
   const std::string shape = axes_in_words(group.axes);
   const auto place = [&](const std::string& device) { return device + (shape.empty() ? "" : ", " + shape); };
   const std::string where = place(device_title(results, group.device));
-  verdict result{group.experiment, group.device, where, "", "", ""};
+  verdict result{group.experiment, group.device, "", "", ""};
   rows contenders;
   for (const row* entry : by_figure(group)) {
     if (is_contender(*entry)) contenders.push_back(entry);

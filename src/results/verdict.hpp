@@ -12,7 +12,6 @@ namespace gpusync::tool {
 struct verdict {
   std::string experiment;
   std::string device;  ///< id
-  std::string where;   ///< device and shape in words
   std::string winner;  ///< method; empty if none had verified results
   std::string text;    ///< one sentence of at most 25 words: what to do, the figure, where
   std::string behind;  ///< one sentence: the other methods with their figures, and who was wrong, failed or skipped
