@@ -1,5 +1,6 @@
 // gpusync compare
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "results/comparison_table.hpp"

@@ -1,5 +1,6 @@
 // gpusync devices
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/run_context.hpp"

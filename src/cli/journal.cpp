@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "results/json.hpp"
 #include "results/text.hpp"
@@ -68,7 +69,7 @@ void run_journal::read(const std::vector<std::string>& command, const std::strin
                                   printable(path_)));
   }
   const document head = parse_document(lines.front(), path_);
-  const auto of = [&](const char* key) { return head.context.value(key, json()); };
+  const auto of = [&](const char* key) { return head.context->value(key, json()); };
   if (of("command") != json(comparable(command)) || of("version") != json(version)) {
     throw usage_error(
         fmt::format("'{}' is of another command or version; give the same command with --resume, or leave "
@@ -78,8 +79,8 @@ void run_journal::read(const std::vector<std::string>& command, const std::strin
   size_t length = lines.front().size() + 1;
   for (size_t i = 1; i < lines.size(); ++i) {
     const document line = parse_document(lines[i], path_);
-    const json claims = line.context.value("claims", json::array());
-    const json at = line.context.value("case", json());
+    const json claims = line.context->value("claims", json::array());
+    const json at = line.context->value("case", json());
     if (!at.is_array() || at.size() != 2 || !at[0].is_string() || !at[1].is_string() ||
         claims.size() != line.rows.size()) {
       throw usage_error(

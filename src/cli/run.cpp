@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include <gpusync/core/version.hpp>
@@ -250,7 +251,7 @@ exit_code run_run(const console_options& console, const run_options& options) {
   }
   const bool stopped = interrupted();
   const bool complete = !stopped && thrown.empty();
-  end_context(results.context, devices, graphs, load, complete);
+  end_context(*results.context, devices, graphs, load, complete);
   for (const device_description& device : devices) {
     const std::string drift = graph_drift_of(results, device.id);
     if (!drift.empty()) say(console, fmt::format("{}: {}. `gpusync run graph-states` shows why.", device.id, drift));

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include <gpusync/core/version.hpp>

@@ -1,5 +1,7 @@
 #include "report/html.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace gpusync::tool {
 
 std::string html_escaped(std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "embedded/chart_js.hpp"
 #include "embedded/report_chart_groups_js.hpp"
@@ -52,8 +53,8 @@ std::string context_html(const document& results) {
 }
 
 std::string context_string(const document& results, const char* key) {
-  const auto found = results.context.find(key);
-  return found != results.context.end() && found->is_string() ? found->get<std::string>() : "";
+  const auto found = results.context->find(key);
+  return found != results.context->end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 /// What tells a document from the others: its experiments, and when it was made.

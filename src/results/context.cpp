@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "results/text.hpp"
 
@@ -82,7 +83,7 @@ const json& member_of(const json& object, const char* key) {
 
 /// What the context says of a device; null if nothing.
 const json* described(const document& results, const std::string& device) {
-  const json& devices = member_of(results.context, "devices");
+  const json& devices = member_of(*results.context, "devices");
   if (!devices.is_array()) return nullptr;
   const auto found = std::ranges::find_if(devices, [&](const json& each) { return member_of(each, "id") == device; });
   return found == devices.end() ? nullptr : &*found;
@@ -93,7 +94,7 @@ const json* described(const document& results, const std::string& device) {
 std::vector<context_section> context_in_words(const document& results) {
   context_section run{"Run", {}};
   std::vector<context_section> nested;
-  for (const auto& item : results.context.items()) {
+  for (const auto& item : results.context->items()) {
     const json& value = item.value();
     if (value.is_object()) {
       nested.push_back({label_of(item.key()), {}});
@@ -117,7 +118,7 @@ std::string device_title(const document& results, const std::string& id) {
   const json* known = described(results, id);
   const std::string* name = known == nullptr ? nullptr : string_member(*known, "name");
   if (name == nullptr || name->empty()) return printable(id);
-  const auto namesakes = std::ranges::count_if(member_of(results.context, "devices"), [&](const json& device) {
+  const auto namesakes = std::ranges::count_if(member_of(*results.context, "devices"), [&](const json& device) {
     const std::string* other = string_member(device, "name");
     return other != nullptr && *other == *name;
   });
@@ -152,7 +153,7 @@ std::string graph_drift_of(const document& results, const std::string& device) {
 std::string disturbance_of(const document& results, const std::string& device) {
   constexpr double most_others = 0.05;
   if (is_processor(results, device)) {
-    const json& others = member_of(member_of(results.context, "host"), "other_load");
+    const json& others = member_of(member_of(*results.context, "host"), "other_load");
     if (!others.is_number() || others.get<double>() <= most_others) return "";
     return fmt::format("other programs had {:.0f} % of the processors", 100 * others.get<double>());
   }
@@ -166,8 +167,8 @@ std::string disturbance_of(const document& results, const std::string& device) {
 }
 
 bool is_incomplete(const document& results) {
-  const auto complete = results.context.find("complete");
-  return complete != results.context.end() && complete->is_boolean() && !complete->get<bool>();
+  const auto complete = results.context->find("complete");
+  return complete != results.context->end() && complete->is_boolean() && !complete->get<bool>();
 }
 
 }  // namespace gpusync::tool

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "results/first_version.hpp"
 #include "results/text.hpp"
@@ -404,7 +405,7 @@ json to_json(const document& results) {
   for (const row& entry : results.rows) rows.push_back(row_to_json(entry));
   json document = json::object();
   document["schema"] = results_schema;
-  document["context"] = results.context;
+  document["context"] = *results.context;
   document["rows"] = std::move(rows);
   return document;
 }
@@ -413,7 +414,7 @@ std::string to_json_text(const document& results) {
   const auto dump = [](const json& value, int indent) {
     return value.dump(indent, ' ', false, json::error_handler_t::replace);
   };
-  std::string context = dump(results.context, 2);
+  std::string context = dump(*results.context, 2);
   for (size_t at = context.find('\n'); at != std::string::npos; at = context.find('\n', at + 1))
     context.insert(at + 1, "  ");
   std::string text =
