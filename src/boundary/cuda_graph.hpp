@@ -10,9 +10,9 @@ namespace gpusync::tool {
 
 /// What was queued on a stream, as a CUDA graph that can be replayed. Its first replay uploads it.
 ///
-/// It is not uploaded before: as long as a graph waits that was uploaded and not launched, every node of every graph of
-/// the process takes 0.18 us longer on an H200 (driver 580), and for good if it is destroyed so: experiment
-/// graph-states.
+/// It is not uploaded before: as long as a graph waits that was uploaded and not launched, idle nodes of all graphs of
+/// the process take 0.18 us longer on an H200 (driver 580), and so they do once it was destroyed without a launch:
+/// experiment graph-states.
 class cuda_graph {
  public:
   cuda_graph() = default;

@@ -15,9 +15,8 @@
 
 namespace gpusync::tool {
 
-/// A device and the stream that everything of the process is queued on there. Kernels on a second stream, the default
-/// one included, make a graph's empty steps a third slower on an H200 for as long as the process lives (experiment
-/// graph-states).
+/// A device and the stream that everything of the process is queued on there. Eight kernels on a
+/// second one make a graph's idle steps a third slower on an H200 (experiment graph-states).
 class cuda_target {
  public:
   explicit cuda_target(int ordinal) : device_(ordinal) {

@@ -90,9 +90,9 @@ class cuda_device {
 class cuda_buffer {
  public:
   cuda_buffer() = default;
-  /// By copies from the host, which no kernel carries out: a memset of 16 KB or more is one, and once kernels ran on a
-  /// second stream, here the default one, all graphs of the process are slower (docs/measuring.md). All streams find
-  /// the zeros. Throws cuda_failure when the device has too little memory left.
+  /// By copies from the host, which no kernel carries out, as a memset may: once kernels ran on a second stream, here
+  /// the default one, idle graphs of the process are slower (docs/measuring.md). All streams find the zeros. Throws
+  /// cuda_failure when the device has too little memory left.
   cuda_buffer(const cuda_device& device, size_t bytes) : cuda_buffer(bytes, device) { clear(); }
   /// By a memset on `stream`: for large ones.
   cuda_buffer(const cuda_device& device, size_t bytes, cudaStream_t stream) : cuda_buffer(bytes, device) {

@@ -14,7 +14,7 @@ struct counter_plan {
   uint32_t poll_backoff;  ///< cycles from the arrival to the first poll, for polls delay the arrivals
 
   /// The same for a kernel that is a node of a graph: there the fences with which a second warp drains cost some
-  /// 0.12 us a phase on an H200, where in a stream they gain (docs/decisions.md).
+  /// 0.1 us a phase on an H200, where in a stream they gain (results/nvidia-h200/barrier-versions.txt).
   GPUSYNC_HD constexpr counter_plan in_graph() const {
     if (second_warp == 0) return *this;
     return {sub_counters, copies, partitions, 0, poll_backoff < 100 ? poll_backoff : 100};

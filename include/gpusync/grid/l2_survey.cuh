@@ -190,7 +190,7 @@ class surveyed_lines {
 /// kernel may be running that waits for the calling thread. To take lines from it costs some ms more.
 ///
 /// Where CUDA graphs matter and everything else runs on one stream, name that stream: once kernels ran on a second one,
-/// every node of every graph of the process takes 0.18 us longer on an H200 (docs/measuring.md).
+/// idle nodes of all graphs of the process take 0.18 us longer on an H200 (docs/measuring.md).
 class l2_survey {
  public:
   /// Makes one, on a stream of its own. Throws cuda_failure if memory is short or the survey cannot run.
