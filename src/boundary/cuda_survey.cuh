@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <vector>
 
 #include <gpusync/grid/l2_survey.cuh>
@@ -11,14 +10,18 @@
 
 namespace gpusync::tool {
 
+/// The surveys of a device that were made so far. They are never destroyed: a stuck kernel would be waited for.
+inline std::vector<l2_survey>& surveys_of(const cuda_device& device) {
+  static auto* const by_device = new std::map<int, std::vector<l2_survey>>;
+  return (*by_device)[device.ordinal()];
+}
+
 /// `make(survey)` for a survey of the device that has lines left for what is made: `has_lines(made)`. Surveys are made
 /// on the stream that everything runs on, for kernels on a second one would make graphs slower (cuda_target), and kept.
+/// For one thread at a time.
 template <class Make, class HasLines>
 auto with_survey(const cuda_target& where, Make&& make, HasLines&& has_lines) {
-  static std::mutex mutex;
-  static std::map<int, std::vector<l2_survey>> by_device;
-  const std::lock_guard<std::mutex> lock(mutex);
-  std::vector<l2_survey>& known = by_device[where.device().ordinal()];
+  std::vector<l2_survey>& known = surveys_of(where.device());
   for (const l2_survey& survey : known) {
     auto made = make(survey);
     if (has_lines(made) || !survey.figures().has_partitions()) return made;

@@ -100,14 +100,13 @@ class graph_program : public steps_program {
     for (uint32_t first = 0; first < count; first += each) {
       std::vector<uint32_t> numbers;
       for (uint32_t s = first; s < std::min(count, first + each); ++s) numbers.push_back(steps().number_of(s, count));
-      const auto made = graphs_.try_emplace(std::move(numbers));
-      const auto found = made.first;
-      if (made.second) {
+      auto found = graphs_.find(numbers);
+      if (found == graphs_.end()) {
         any_new = true;
-        const std::vector<uint32_t>& of_graph = found->first;
-        found->second = cuda_graph(where_.stream(), [&] {
-          for (const uint32_t number : of_graph) start(number, how_);
+        cuda_graph made(where_.stream(), [&] {
+          for (const uint32_t number : numbers) start(number, how_);
         });
+        found = graphs_.emplace(std::move(numbers), std::move(made)).first;
       }
       replays_.push_back(&found->second);
     }

@@ -63,8 +63,12 @@ std::string bash_completions(const program_help& program) {
   std::string text = fmt::format(
       "# Completion of gpusync for bash.\n"
       "_gpusync() {{\n"
-      "  local word before command=\"\" i\n"
-      "  _get_comp_words_by_ref -n : cur prev words cword 2>/dev/null || return\n"
+      "  local word before command=\"\" i cur prev words cword\n"
+      "  if ! _get_comp_words_by_ref -n : cur prev words cword 2>/dev/null; then  # without the package "
+      "bash-completion\n"
+      "    cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words=(\"${{COMP_WORDS[@]}}\") "
+      "cword=$COMP_CWORD\n"
+      "  fi\n"
       "  word=$cur before=$prev\n"
       "  for ((i = 1; i < cword; ++i)); do\n"
       "    case ${{words[i]}} in -*) ;; *) command=${{words[i]}}; break ;; esac\n"
@@ -111,7 +115,7 @@ std::string zsh_escaped(const std::string& text) {
 std::string zsh_specifications(const options& all, const program_help& program) {
   std::string text;
   for (const option_help& option : all) {
-    const std::string action = with(zsh_action(option.takes, program), '\'', "'\\''");
+    const std::string action = with(with(zsh_action(option.takes, program), ':', "\\:"), '\'', "'\\''");
     if (option.names.empty()) {
       text += fmt::format("        '*:{}:{}' \\\n", option.value_name, action);
       continue;

@@ -1,6 +1,7 @@
 // What a run has measured so far, on the disk, so that a run that was cut short can go on.
 #pragma once
 
+#include <array>
 #include <cstdio>
 #include <map>
 #include <optional>
@@ -17,6 +18,13 @@ struct journal_row {
   bool claims_correctness = true;
 };
 
+/// What a run is: it goes on only as the same one.
+struct run_identity {
+  std::vector<std::string> command;
+  std::string version;               ///< of the program
+  std::vector<std::string> devices;  ///< each with what tells it from others of its id
+};
+
 /// Beside the document of `--json FILE` stands FILE.partial while it is measured: a line for each case that is done,
 /// each a result document of its rows. It goes when the document is whole.
 class run_journal {
@@ -24,34 +32,39 @@ class run_journal {
   /// No journal: recalls nothing, keeps nothing.
   run_journal() = default;
 
-  /// The journal of the document at `path`. If `resume`, what is in it is recalled: it must be of the same command, but
-  /// for --resume, and of the same version of the program; a last line that was cut short is left out. Otherwise it is
-  /// begun anew. Throws usage_error where it cannot be written, there is none to resume, or it is of another command.
-  run_journal(const std::string& path, const std::vector<std::string>& command, const std::string& version,
-              bool resume);
+  /// The journal of the document at `path`. If `resume`, what is in it is recalled: it must be of the same run, but for
+  /// the order of options and for those that say what goes to the console; a last line that was cut short is left out.
+  /// Otherwise it is begun anew, which a journal with cases is not. Throws usage_error where it cannot be written,
+  /// there is none to resume, it is of another run, holds cases that would be lost, or is no journal.
+  run_journal(const std::string& path, const run_identity& run, bool resume);
   ~run_journal();
   run_journal(const run_journal&) = delete;
   run_journal& operator=(const run_journal&) = delete;
 
-  /// The rows of the next case of that experiment and device, in the order in which they are asked for; empty: it is to
-  /// be measured.
-  std::optional<std::vector<journal_row>> next(const std::string& experiment, const std::string& device);
+  /// Where the journal of the document at `path` stands.
+  static std::string place_of(const std::string& path) { return path + ".partial"; }
+
+  /// The rows of the case of that experiment and device that is `what` in words; empty: it is to be measured.
+  std::optional<std::vector<journal_row>> recall(const std::string& experiment, const std::string& device,
+                                                 const std::string& what);
   /// Keeps the rows of the case that was asked for last, on the disk when it returns.
   void keep(const std::vector<journal_row>& rows);
-  /// Everything is in the document: the journal is not needed any more.
+  /// Everything is in the document: the journal is not needed any more, unless it has cases that nobody asked for.
   void remove();
 
-  /// How many cases were recalled so far.
+  /// How many cases were recalled so far, and how many nobody has asked for yet.
   size_t recalled() const { return recalled_; }
+  size_t left() const { return known_.size(); }
 
  private:
-  void read(const std::vector<std::string>& command, const std::string& version);
+  using case_name = std::array<std::string, 3>;  ///< experiment, device, what it is
+
+  void read(const std::vector<std::string>& lines, const run_identity& run);
 
   std::string path_;  // empty: none
   std::FILE* file_ = nullptr;
-  std::string experiment_, device_;
-  std::map<std::pair<std::string, std::string>, size_t> asked_;
-  std::map<std::pair<std::string, std::string>, std::vector<std::vector<journal_row>>> known_;
+  case_name asked_;
+  std::multimap<case_name, std::vector<journal_row>> known_;
   size_t recalled_ = 0;
 };
 

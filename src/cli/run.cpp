@@ -1,6 +1,7 @@
 // gpusync run
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -56,6 +57,29 @@ std::vector<output> open_outputs(const run_options& options) {
   return outputs;
 }
 
+struct job {
+  const experiment* what;
+  experiment_request request;
+};
+
+/// Refuses outputs that would take the place of a file that is read, or of the journal.
+void require_inputs_stay(const std::vector<job>& jobs, const std::vector<output>& outputs, const run_options& options) {
+  const auto require_stays = [&](const std::string& path, const std::string& what) {
+    for (const output& one : outputs) {
+      if (!one.file.goes_to(path)) continue;
+      throw usage_error(fmt::format("An output would take the place of {} '{}': give it another name.", what, path));
+    }
+  };
+  for (const job& one : jobs) {
+    for (const axis& each : one.what->axes) {
+      const auto chosen = one.request.axes.words.find(each.name);
+      if (!each.files || chosen == one.request.axes.words.end()) continue;
+      for (const std::string& path : chosen->second) require_stays(path, "the input");
+    }
+  }
+  if (options.json) require_stays(run_journal::place_of(*options.json), "what is kept of the run until it is done,");
+}
+
 /// Writes all outputs; a failure of one does not keep the others from their turn. Returns what went wrong, a sentence
 /// for each.
 std::vector<std::string> write_outputs(std::vector<output>& outputs, const document& results) {
@@ -71,11 +95,6 @@ std::vector<std::string> write_outputs(std::vector<output>& outputs, const docum
   return failures;
 }
 
-struct job {
-  const experiment* what;
-  experiment_request request;
-};
-
 /// Everything that can be wrong with the command line is found here, before anything is measured.
 std::vector<job> plan(const run_options& options) {
   std::vector<const experiment*> experiments;
@@ -84,6 +103,7 @@ std::vector<job> plan(const run_options& options) {
     experiments.push_back(&find_experiment(name));
     for (const axis& a : experiments.back()->axes) axes.push_back(a);
   }
+  std::vector<job> jobs;
   axis_choice choice;
   for (const std::string& text : options.axes) parse_axis(text, axes, choice);
 
@@ -91,9 +111,14 @@ std::vector<job> plan(const run_options& options) {
   for (const std::string& id : options.devices) devices.push_back(find_device(id));
   if (devices.empty()) devices.push_back(all_devices().front());
 
-  std::vector<job> jobs;
+  // Once each: rows that stand twice in a document cannot be told apart.
+  const auto is_repeated = [&](const experiment* one, const device_description& device) {
+    return std::ranges::any_of(
+        jobs, [&](const job& known) { return known.what == one && known.request.device.id == device.id; });
+  };
   for (const experiment* one : experiments) {
     for (const device_description& device : devices) {
+      if (is_repeated(one, device)) continue;
       if (std::ranges::find(one->devices, device.kind) == one->devices.end()) {
         throw usage_error(fmt::format("The experiment {} does not run on {} devices, such as {}.", one->name,
                                       to_string(device.kind), device.id));
@@ -151,8 +176,8 @@ experiment_sink sink_of(const job& one, document& results, run_journal& journal,
     of_case.push_back({entry, claims_correctness});
     results.rows.push_back(std::move(entry));
   };
-  sink.recall = [&, add = sink.add](const std::string&) -> std::optional<std::vector<row>> {
-    const auto known = journal.next(one.what->name, one.request.device.id);
+  sink.recall = [&, add = sink.add](const std::string& what) -> std::optional<std::vector<row>> {
+    const auto known = journal.recall(one.what->name, one.request.device.id, what);
     if (known) {
       std::vector<row> rows;
       for (const journal_row& each : *known) {
@@ -199,16 +224,27 @@ void print_plan(const console_options& console, const std::vector<job>& jobs) {
   if (jobs.size() > 1) fmt::print("all together at most about {}\n", in_words(all));
 }
 
+/// What was built: the version, and for sources that no commit has, the program's own size and time.
+std::string build_in_words() {
+  std::string version = GPUSYNC_VERSION_STRING " " GPUSYNC_GIT_STATE;
+  struct stat program {};
+  if (version.ends_with("-dirty") && stat("/proc/self/exe", &program) == 0) {
+    version += fmt::format(" {} {}", program.st_size, program.st_mtim.tv_sec);
+  }
+  return version;
+}
+
 /// Where the journal of this run stands; throws usage_error if there can be none to resume.
-std::unique_ptr<run_journal> open_journal(const run_options& options) {
+std::unique_ptr<run_journal> open_journal(const run_options& options, const std::vector<device_description>& devices) {
   const bool to_file = options.json && *options.json != "-" && std::filesystem::path(*options.json) != "/dev/stdout";
   if (options.resume && !to_file) throw usage_error("--resume goes on with the run of a file: name it by --json FILE.");
   std::error_code error;
   const bool regular = to_file && (std::filesystem::is_regular_file(*options.json, error) ||
                                    !std::filesystem::exists(*options.json, error));
   if (!regular) return std::make_unique<run_journal>();
-  return std::make_unique<run_journal>(*options.json, options.command,
-                                       std::string(GPUSYNC_VERSION_STRING " ") + GPUSYNC_GIT_STATE, options.resume);
+  run_identity identity{options.command, build_in_words(), {}};
+  for (const device_description& device : devices) identity.devices.push_back(to_json(device).dump());
+  return std::make_unique<run_journal>(*options.json, identity, options.resume);
 }
 
 }  // namespace
@@ -222,8 +258,9 @@ exit_code run_run(const console_options& console, const run_options& options) {
   // Not before: OpenCL drivers that are loaded to look for devices take the signals too.
   catch_interrupts(console.level != verbosity::quiet);
   std::vector<output> outputs = open_outputs(options);
-  const std::unique_ptr<run_journal> journal = open_journal(options);
+  require_inputs_stay(jobs, outputs, options);
   const auto devices = devices_of(jobs);
+  const std::unique_ptr<run_journal> journal = open_journal(options, devices);
 
   document results;
   const graph_watch graphs(devices);
@@ -259,7 +296,14 @@ exit_code run_run(const console_options& console, const run_options& options) {
 
   // Files first: standard output may be a pipe that nobody reads any more.
   std::vector<std::string> failures = write_outputs(outputs, results);
-  if (complete && failures.empty()) journal->remove();
+  if (complete && failures.empty()) {
+    journal->remove();
+    if (journal->left() > 0) {
+      say(console, fmt::format("{} case{} of before that nobody asked for stay{} in '{}'.", journal->left(),
+                               journal->left() == 1 ? "" : "s", journal->left() == 1 ? "s" : "",
+                               run_journal::place_of(*options.json)));
+    }
+  }
   const bool stdout_taken =
       std::any_of(outputs.begin(), outputs.end(), [](const output& one) { return one.file.is_stdout(); });
   if (!stdout_taken) {

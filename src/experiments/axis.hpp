@@ -17,6 +17,7 @@ struct axis {
   bool words = false;             ///< values are words, whose validity depends on the device
   std::string default_text = {};  ///< what is taken if the user names no value, for `gpusync run EXPERIMENT --help`
   bool single = false;            ///< takes one value, however often the axis is named
+  bool files = false;             ///< its words name files that are read
   /// Throws usage_error for a word that no device takes; empty if only devices can say.
   std::function<void(const std::string& word)> require_word = nullptr;
 };

@@ -37,7 +37,7 @@ graph_watch::graph_watch(const std::vector<device_description>& devices) {
       const std::vector<step_method> methods = average->methods();
       const auto graph = std::ranges::find(methods, std::string(method_names::graph), &step_method::name);
       const std::shared_ptr<program> made =
-          average->prepare(*graph, {static_cast<uint32_t>(device.compute_units), 256, false});
+          kept_if_stuck(average->prepare(*graph, {static_cast<uint32_t>(device.compute_units), 256, false}));
       (void)made->run();
       by_device_[device.id] = [average, made] { return step_time_of(*made); };
     } catch (const error&) {  // what is to be measured says why

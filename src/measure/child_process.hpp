@@ -34,15 +34,19 @@ struct child_outcome {
 };
 
 /// Runs `command` (argv, the first found as execvp() finds it) and waits for its end. Its standard error is this
-/// process's, or goes to `output` too if `with_errors`. Throws gpusync::error if there can be no further process; a
-/// program that cannot be run ends with exit code 127.
+/// process's, or goes to `output` too if `with_errors`; its environment is this process's with `more` ("NAME=value").
+/// Throws gpusync::error if there can be no further process; a program that cannot be run ends with exit code 127.
 inline child_outcome run_child(const std::vector<std::string>& command, const child_limits& limits,
-                               bool with_errors = false) {
+                               bool with_errors = false, const std::vector<std::string>& more = {}) {
   using clock = std::chrono::steady_clock;
   using std::chrono::milliseconds;
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  std::vector<char*> names;
+  for (const std::string& word : more) names.push_back(const_cast<char*>(word.c_str()));
+  for (char** inherited = environ; *inherited != nullptr; ++inherited) names.push_back(*inherited);
+  names.push_back(nullptr);
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw error("There is no pipe to a child process.");
   const pid_t child = fork();
@@ -54,7 +58,7 @@ inline child_outcome run_child(const std::vector<std::string>& command, const ch
   if (child == 0) {
     dup2(ends[1], 1);
     if (with_errors) dup2(ends[1], 2);
-    execvp(arguments[0], arguments.data());
+    execvpe(arguments[0], arguments.data(), names.data());
     _exit(127);
   }
   close(ends[1]);

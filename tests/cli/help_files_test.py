@@ -20,15 +20,16 @@ class HelpFiles(ToolTest):
         text = run("--help").out
         return re.findall(r"(?m)^  ([a-z]+) +[A-Z]", text[text.index("Subcommands:"):])
 
-    def complete(self, line):
-        """What bash offers at the end of a line."""
+    def complete(self, line, with_package=True):
+        """What bash offers at the end of a line, with the package bash-completion and without."""
         with tempfile.TemporaryDirectory() as folder:
             script = os.path.join(folder, "gpusync")
             with open(script, "w", encoding="utf-8") as file:
                 file.write(run("completions", "bash").out)
+            package = """_get_comp_words_by_ref() { cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}
+              words=("${COMP_WORDS[@]}") cword=$COMP_CWORD; }"""
             program = f"""
-            _get_comp_words_by_ref() {{ cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}}
-              words=("${{COMP_WORDS[@]}}") cword=$COMP_CWORD; }}
+            {package if with_package else ""}
             compopt() {{ :; }}
             gpusync() {{ '{tool.TOOL}' "$@"; }}
             . '{script}'
@@ -44,6 +45,7 @@ class HelpFiles(ToolTest):
         self.assertEqual(self.complete("gpusync re"), ["report"])
         self.assertLessEqual({"run", "list", "compare", "doctor"}, set(self.complete("gpusync ''")))
         self.assertEqual(self.complete("gpusync run barrier-c"), ["barrier-cost"])
+        self.assertEqual(self.complete("gpusync run barrier-c", with_package=False), ["barrier-cost"])
         self.assertIn("--quick", self.complete("gpusync run barrier-cost --q"))
         devices = [device["id"] for device in json.loads(run("devices", "--json").out)["devices"]]
         self.assertEqual(self.complete("gpusync run barrier-cost -d ''"), devices)

@@ -106,9 +106,66 @@ class Resume(ToolTest):
         self.assert_one_sentence(run(*COMMAND, "--resume", "--json", "-"), 2, "--json")
         self.assertTrue(self.kill_after(1))
         self.assert_one_sentence(self.resume("-a", "threads=1"), 2, "another command")
+        self.assert_one_sentence(run(*COMMAND, "--json", self.path), 2, "holds 1 case", "--resume")
+        self.spoil(lambda head: head["context"].update(devices=["another"]))
+        self.assert_one_sentence(self.resume(), 2, "another machine")
+        self.spoil(lambda head: head["context"].update(version="0.0.0"))
+        self.assert_one_sentence(self.resume(), 2, "another version")
         with open(self.partial, "a", encoding="utf-8") as file:
             file.write("nonsense\n")
         self.assert_one_sentence(self.resume(), 2, "r.json.partial")
+
+    def spoil(self, change):
+        """Changes a journal's first line."""
+        with open(self.partial, encoding="utf-8") as file:
+            head, rest = file.read().split("\n", 1)
+        head = json.loads(head)
+        change(head)
+        with open(self.partial, "w", encoding="utf-8") as file:
+            file.write(json.dumps(head) + "\n" + rest)
+
+    def test_goes_on_whatever_the_console_shows_and_in_any_order(self):
+        self.assertTrue(self.kill_after(2))
+        options = ["-a", "method=no-barrier,lock-based-fence", "--quick", "-a", "blocks=1,2", "-a", "stores=0,1"]
+        outcome = run("run", "barrier-cost", *options, "-d", "host", "--verbose", "--no-color", "--resume", "--json",
+                      self.path)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("2 cases of before", outcome.err)
+
+    def test_a_case_that_nobody_asks_for_stays(self):
+        self.assertTrue(self.kill_after(2))
+        with open(self.partial, encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        case = json.loads(lines[1])
+        case["context"]["case"][2] = "what nobody measures"
+        with open(self.partial, "w", encoding="utf-8") as file:
+            file.write("\n".join([lines[0], json.dumps(case), *lines[2:]]))
+        outcome = self.resume()
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertIn("1 case of before that nobody asked for stays", outcome.err)
+        self.assertTrue(os.path.exists(self.partial))
+        self.assertEqual(keys_of(self.path), self.uninterrupted())
+
+    def test_what_is_no_journal_is_left_as_it_is(self):
+        with open(self.partial, "w", encoding="utf-8") as file:
+            file.write("my thesis\n")
+        for more in ([], ["--resume"]):
+            self.assert_one_sentence(run(*COMMAND, "--json", self.path, *more), 2, "no journal")
+        with open(self.partial, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "my thesis\n")
+        os.remove(self.partial)
+        own = os.path.join(self.folder.name, "thesis.txt")
+        with open(own, "w", encoding="utf-8") as file:
+            file.write("my thesis\n")
+        os.symlink(own, self.partial)
+        self.assert_one_sentence(run(*COMMAND, "--json", self.path), 2, "r.json.partial")
+        os.remove(self.partial)
+        os.mkfifo(self.partial)
+        self.assert_one_sentence(run(*COMMAND, "--json", self.path), 2, "plain file")
+        os.remove(self.partial)
+        with open(own, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "my thesis\n")
+        self.assert_one_sentence(run(*COMMAND, "--json", self.path, "--csv", self.partial), 2, "another name")
 
 
 class DryRun(ToolTest):

@@ -98,6 +98,28 @@ class Usage(ToolTest):
             self.assertEqual(file.read(), document)
         self.assertEqual(sorted(os.listdir(folder)), ["a.json", "hard.json", "symbolic.json"])
 
+    def test_no_sequence_is_overwritten(self):
+        for axis in ("query", "reference"):
+            for output in ("--json", "--csv", "--md"):
+                with open(self.path("q.fa"), "w", encoding="utf-8") as file:
+                    file.write(">a\nACGT\n")
+                with open(self.path("r.fa"), "w", encoding="utf-8") as file:
+                    file.write(">b\nACGT\n")
+                os.symlink(self.path("q.fa" if axis == "query" else "r.fa"), self.path("other"))
+                outcome = run("run", "smith-waterman", "-d", "host", "-a", "query=" + self.path("q.fa"), "-a",
+                              "reference=" + self.path("r.fa"), output, self.path("other"))
+                self.assert_one_sentence(outcome, 2, "take the place of the input")
+                for name in ("q.fa", "r.fa"):
+                    with open(self.path(name), encoding="utf-8") as file:
+                        self.assertTrue(file.read().startswith(">"))
+                os.remove(self.path("other"))
+
+    def test_what_is_named_twice_is_measured_once(self):
+        outcome = run("run", "barrier-cost", "barrier-cost", "-d", "host", "-d", "host", "--quick", "-a", "blocks=1",
+                      "-a", "stores=0", "-a", "method=no-barrier", "--json", "-")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertEqual(len(json.loads(outcome.out)["rows"]), 1)
+
     def test_two_outputs_do_not_go_to_one_file_however_it_is_spelled(self):
         folder = os.path.dirname(self.path("x"))
         outcome = run("run", "barrier-cost", "-d", "host", "--json", self.path("x"), "--csv", f"{folder}/./x")

@@ -71,10 +71,10 @@ class surveyed_lines {
 
   /// On a stream of its own, or on `stream`, which must outlive it. Throws cuda_failure if memory is short or the
   /// survey cannot run.
-  explicit surveyed_lines(const cuda_device& device, cudaStream_t stream = nullptr)
-      : device_(device), memory_(device, count * line_bytes), stream_(stream), free_(count, true) {
+  explicit surveyed_lines(const cuda_device& device, std::optional<cudaStream_t> stream = std::nullopt)
+      : device_(device), memory_(device, count * line_bytes), stream_(stream.value_or(nullptr)), free_(count, true) {
     const cuda_device_scope scope(device.ordinal());
-    if (stream == nullptr) {
+    if (!stream) {
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
       own_stream_.reset(stream_);
     }
@@ -195,8 +195,8 @@ class l2_survey {
  public:
   /// Makes one, on a stream of its own. Throws cuda_failure if memory is short or the survey cannot run.
   explicit l2_survey(const cuda_device& device) : lines_(std::make_shared<detail::surveyed_lines>(device)) {}
-  /// The same on a stream of the caller's, which is not captured; storages that take lines from the survey use it too.
-  /// It must exist for as long as these are made.
+  /// The same on a stream of the caller's, 0 for the default one, which is not captured; storages that take lines from
+  /// the survey use it too. It must exist for as long as these are made.
   l2_survey(const cuda_device& device, cudaStream_t stream)
       : lines_(std::make_shared<detail::surveyed_lines>(device, stream)) {}
 

@@ -323,6 +323,7 @@ std::vector<axis> axes() {
     if (each.name == "method") each.default_text += "; with files a few";
     all.push_back(std::move(each));
   }
+  all[0].files = all[1].files = true;
   return all;
 }
 

@@ -2,12 +2,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
+#include <cstdlib>
 
 #include "experiments/answers.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
 #include "measure/child_process.hpp"
+#include "results/context.hpp"
 #include "results/groups.hpp"
 #include "results/json.hpp"
 #include "results/text.hpp"
@@ -38,7 +39,10 @@ step_shape shape_of(const experiment_request& request) {
   return shapes_or(request, {fmt::format("{}x256", request.device.compute_units)}).front();
 }
 
-/// In this process, which has done nothing else.
+/// Set in processes that are one history's own.
+constexpr const char* own_process = "GPUSYNC_GRAPH_STATES_OWN_PROCESS";
+
+/// In this process, which has done nothing else but look at its devices and make the graph that documents watch.
 void measure_here(const process_history& history, const experiment_request& request, const experiment_sink& sink,
                   const std::function<void(double)>& progress) {
   const auto states = open_side<graph_states_device>(request.device);
@@ -59,16 +63,9 @@ void measure_here(const process_history& history, const experiment_request& requ
 
 /// This program's command line for one history.
 std::vector<std::string> command_for(const process_history& history, const experiment_request& request) {
-  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(),
-                                   "run",
-                                   name,
-                                   "--quiet",
-                                   "--device",
-                                   request.device.id,
-                                   "--json",
-                                   "-",
-                                   "--axis",
-                                   fmt::format("{}={}", history_axis, history.name)};
+  std::vector<std::string> command{
+      "/proc/self/exe",  "run",    name, "--quiet", "--device",
+      request.device.id, "--json", "-",  "--axis",  fmt::format("{}={}", history_axis, history.name)};
   for (const auto& [axis, values] : request.axes.numbers) {
     command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
   }
@@ -83,13 +80,15 @@ std::vector<std::string> command_for(const process_history& history, const exper
 
 /// In a process of its own. What a process did to its graphs ends with it.
 void measure_in_child(const process_history& history, const experiment_request& request, const experiment_sink& sink) {
-  const child_outcome found = run_child(command_for(history, request), {std::chrono::minutes(2)});
+  const child_outcome found =
+      run_child(command_for(history, request), {std::chrono::minutes(2)}, false, {std::string(own_process) + "=1"});
   if (sink.interrupted()) return;
   if (found.exit_code == 0 || (found.exit_code == 1 && !found.output.empty())) {
-    for (row& entry : parse_document(found.output, "the document of a process of its own").rows) {
-      sink.add(std::move(entry), true);
+    document results = parse_document(found.output, "the document of a process of its own");
+    if (!is_incomplete(results)) {
+      for (row& entry : results.rows) sink.add(std::move(entry), true);
+      return;
     }
-    return;
   }
   row entry = new_row(name, request, "graph", method_kind::graph);
   entry.axes = {{history_axis, std::string(history.name)}};
@@ -103,7 +102,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const std::vector<process_history> histories = chosen_histories(request);
   const auto label = [](const process_history& history) { return std::string(history.name); };
   for_each_case(histories, sink, label, [&](const process_history& history, const auto& progress) {
-    if (histories.size() == 1) return measure_here(history, request, sink, progress);
+    if (std::getenv(own_process) != nullptr) return measure_here(history, request, sink, progress);
     progress(0, "in a process of its own");
     measure_in_child(history, request, sink);
   });
@@ -117,6 +116,12 @@ const row* find_history(const measured_rows& measured, const std::string& histor
       return entry;
   }
   return nullptr;
+}
+
+std::string histories_in_words() {
+  std::string words = "what the process has done before, each in one of its own";
+  for (const process_history& each : process_histories) words += fmt::format("; {}: {}", each.name, each.meaning);
+  return words;
 }
 
 axis one_shape_axis() {
@@ -158,7 +163,7 @@ const register_experiment registered({
     {device_kind::cuda},
     {one_shape_axis(),
      {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
-     {history_axis, "what the process has done before; one alone is measured in this process", 0, 0, true,
+     {history_axis, histories_in_words(), 0, 0, true,
       "all; clean,graph-uploaded,graph-uploaded-launched,kernels-there-16 with --quick"},
      {"method", "graph or graph-pdl", 0, 0, true, "all that the device has"}},
     run,
