@@ -214,14 +214,14 @@ void print_plan(const console_options& console, const std::vector<job>& jobs) {
     one.what->run(one.request, sink);
     const double seconds = static_cast<double>(cases.size()) *
                            (one.request.quick ? one.what->longest_case.quick : one.what->longest_case.full);
-    fmt::print("{} on {}: {} case{}, at most about {}\n", one.what->name, one.request.device.id, cases.size(),
-               cases.size() == 1 ? "" : "s", in_words(seconds));
+    fmt::print("{} on {}: {} case{}, about {} on an idle machine\n", one.what->name, one.request.device.id,
+               cases.size(), cases.size() == 1 ? "" : "s", in_words(seconds));
     if (console.level == verbosity::verbose) {
       for (const std::string& what : cases) fmt::print("  {}\n", what);
     }
     all += seconds;
   }
-  if (jobs.size() > 1) fmt::print("all together at most about {}\n", in_words(all));
+  if (jobs.size() > 1) fmt::print("all together about {} on an idle machine\n", in_words(all));
 }
 
 /// What was built: the version, and for sources that no commit has, the program's own size and time.

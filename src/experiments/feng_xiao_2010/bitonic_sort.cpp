@@ -119,7 +119,7 @@ const register_experiment registered({
     {check, check_methods([](const device_description& device) {
               return open_side<bitonic_device>(device)->sorting(make_sort_input({}), sort_form::memory)->methods();
             }).method_names},
-    case_time{4, 1.5},
+    case_time{6, 4},
 });
 
 }  // namespace

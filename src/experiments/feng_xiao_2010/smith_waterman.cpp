@@ -337,7 +337,7 @@ const register_experiment registered({
     {check, check_methods([](const device_description& device) {
               return open_side<smith_waterman_device>(device)->aligning({}, alignment_form::memory)->methods();
             }).method_names},
-    case_time{6, 2},
+    case_time{8, 4},
 });
 
 }  // namespace

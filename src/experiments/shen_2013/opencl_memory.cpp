@@ -64,7 +64,7 @@ const register_experiment registered({
     thesis_axes(),
     run,
     check_methods([](const device_description& device) { return open_side<thesis_device>(device)->methods(); }),
-    case_time{4, 1},
+    case_time{6, 3},
     answer,
 });
 
