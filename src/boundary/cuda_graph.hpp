@@ -35,6 +35,12 @@ class cuda_graph {
     instance_.reset(instance);
   }
 
+  /// Uploads it without a replay, which nothing should that measures. Blocking. Precondition: as of replay().
+  void upload(cudaStream_t stream) const {
+    check_cuda(cudaGraphUpload(instance_.get(), stream), "cudaGraphUpload");
+    check_cuda(cudaStreamSynchronize(stream), "cudaGraphUpload");
+  }
+
   /// Queues a replay. Precondition: not made by the default constructor.
   void replay(cudaStream_t stream) const { check_cuda(cudaGraphLaunch(instance_.get(), stream), "cudaGraphLaunch"); }
 

@@ -12,36 +12,6 @@ namespace {
 
 __global__ void does_nothing() {}
 
-/// A graph of empty kernels that can be uploaded without a launch: what cuda_graph never does.
-class other_graph {
- public:
-  other_graph(cudaStream_t stream, uint32_t nodes) : stream_(stream) {
-    check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    for (uint32_t i = 0; i < nodes; ++i) does_nothing<<<1, 32, 0, stream>>>();
-    cudaGraph_t graph = nullptr;
-    check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    const cudaError_t code = cudaGraphInstantiate(&instance_, graph, 0);
-    (void)cudaGraphDestroy(graph);
-    check_cuda(code, "cudaGraphInstantiate");
-  }
-  ~other_graph() { (void)cudaGraphExecDestroy(instance_); }
-  other_graph(const other_graph&) = delete;
-  other_graph& operator=(const other_graph&) = delete;
-
-  void upload() const {
-    check_cuda(cudaGraphUpload(instance_, stream_), "cudaGraphUpload");
-    check_cuda(cudaStreamSynchronize(stream_), "cudaGraphUpload");
-  }
-  void launch() const {
-    check_cuda(cudaGraphLaunch(instance_, stream_), "cudaGraphLaunch");
-    check_cuda(cudaStreamSynchronize(stream_), "cudaGraphLaunch");
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaGraphExec_t instance_ = nullptr;
-};
-
 void run_kernels(cudaStream_t stream, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) does_nothing<<<1, 32, 0, stream>>>();
   check_cuda(cudaGetLastError(), "a kernel");
@@ -71,14 +41,15 @@ class cuda_graph_states : public graph_states_device {
     switch (history.did) {
       case what::nothing: return;
       case what::graph_waits: make_graph(history.count); return;
-      case what::upload_waits: make_graph(history.count).upload(); return;
+      case what::upload_waits: make_graph(history.count).upload(where_.stream()); return;
       case what::upload_launched:
-        make_graph(history.count).upload();
-        graph_->launch();
+        make_graph(history.count).upload(where_.stream());
+        graph_.replay(where_.stream());
+        check_cuda(cudaStreamSynchronize(where_.stream()), "cudaGraphLaunch");
         return;
       case what::upload_dropped:
-        make_graph(history.count).upload();
-        graph_.reset();
+        make_graph(history.count).upload(where_.stream());
+        graph_ = cuda_graph();
         return;
       case what::kernels_here: run_kernels(where_.stream(), history.count); return;
       case what::kernels_there:
@@ -107,9 +78,11 @@ class cuda_graph_states : public graph_states_device {
   }
 
  private:
-  other_graph& make_graph(uint32_t nodes) {
-    graph_ = std::make_unique<other_graph>(where_.stream(), nodes);
-    return *graph_;
+  const cuda_graph& make_graph(uint32_t nodes) {
+    graph_ = cuda_graph(where_.stream(), [&] {
+      for (uint32_t i = 0; i < nodes; ++i) does_nothing<<<1, 32, 0, where_.stream()>>>();
+    });
+    return graph_;
   }
   /// Memory, and no kernel that clears it.
   struct piece {
@@ -121,7 +94,7 @@ class cuda_graph_states : public graph_states_device {
   };
 
   const cuda_target where_;
-  std::unique_ptr<other_graph> graph_;
+  cuda_graph graph_;
   std::vector<std::unique_ptr<own_stream>> streams_;
   std::vector<std::unique_ptr<piece>> pieces_;
 };
