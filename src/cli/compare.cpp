@@ -1,5 +1,7 @@
 // gpusync compare
 #include <fmt/format.h>
+
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
@@ -29,6 +31,19 @@ void warn(const console_options& console, const document& before, const document
   }
 }
 
+/// Refuses a run that stands in two pairs: they would count as independent.
+void require_each_once(const std::vector<std::string>& paths) {
+  if (paths.size() == 2) return;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    for (size_t k = 0; k < i; ++k) {
+      std::error_code error;
+      if (paths[i] != paths[k] && !std::filesystem::equivalent(paths[i], paths[k], error)) continue;
+      throw usage_error(
+          fmt::format("'{}' is given twice: pairs tell more only if each is of runs of its own.", printable(paths[i])));
+    }
+  }
+}
+
 }  // namespace
 
 exit_code run_compare(const console_options& console, const compare_options& options) {
@@ -36,6 +51,7 @@ exit_code run_compare(const console_options& console, const compare_options& opt
     throw usage_error(fmt::format("compare takes pairs of documents, BEFORE AFTER BEFORE AFTER…: there are {}.",
                                   options.documents.size()));
   }
+  require_each_once(options.documents);
   std::vector<document> documents;
   for (const std::string& path : options.documents) documents.push_back(read_document(path));
   std::vector<std::pair<const document*, const document*>> pairs;

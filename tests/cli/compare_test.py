@@ -107,6 +107,14 @@ class Compare(ToolTest):
         self.assertEqual(run("compare", before).code, 2)
         self.assertEqual(run("compare").code, 2)
 
+    def test_a_run_counts_in_one_pair(self):
+        one, other, third = *self.pairs(1), self.pairs(2)[2]
+        os.link(one, os.path.join(self.folder.name, "copy.json"))
+        copy = os.path.join(self.folder.name, "copy.json")
+        for documents in ((one, other, one, other), (one, other, copy, third), (one, other, third, other)):
+            self.assert_one_sentence(run("compare", *documents), 2, "is given twice")
+        self.assertEqual(run("compare", one, one).code, 0)
+
     def test_recorded_documents_of_either_version_can_be_compared(self):
         recorded = os.path.join(os.path.dirname(__file__), "../../results/nvidia-h200/")
         first, later = recorded + "grid-barriers.json", recorded + "grid-barriers-safety.json"
