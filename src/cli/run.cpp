@@ -103,7 +103,6 @@ std::vector<job> plan(const run_options& options) {
     experiments.push_back(&find_experiment(name));
     for (const axis& a : experiments.back()->axes) axes.push_back(a);
   }
-  std::vector<job> jobs;
   axis_choice choice;
   for (const std::string& text : options.axes) parse_axis(text, axes, choice);
 
@@ -111,6 +110,7 @@ std::vector<job> plan(const run_options& options) {
   for (const std::string& id : options.devices) devices.push_back(find_device(id));
   if (devices.empty()) devices.push_back(all_devices().front());
 
+  std::vector<job> jobs;
   // Once each: rows that stand twice in a document cannot be told apart.
   const auto is_repeated = [&](const experiment* one, const device_description& device) {
     return std::ranges::any_of(

@@ -29,8 +29,8 @@ std::vector<process_history> chosen_histories(const experiment_request& request)
   return chosen_of(request, history_axis, process_histories, &process_history::name, names);
 }
 
-std::vector<step_method> graphs_of(const device_description& device) {
-  std::vector<step_method> graphs = open_workload("average", device)->methods();
+std::vector<step_method> graphs_of(const workload& workload) {
+  std::vector<step_method> graphs = workload.methods();
   std::erase_if(graphs, [](const step_method& method) { return method.kind != method_kind::graph; });
   return graphs;
 }
@@ -48,7 +48,7 @@ void measure_here(const process_history& history, const experiment_request& requ
   const auto states = open_side<graph_states_device>(request.device);
   states->carry_out(history);
   const auto workload = open_workload("average", request.device);
-  const std::vector<step_method> methods = chosen_methods(request, graphs_of(request.device));
+  const std::vector<step_method> methods = chosen_methods(request, graphs_of(*workload));
   const std::vector<int64_t> stores = request.axes.numbers_or("stores", {0, 1});
   for (size_t i = 0; i < stores.size() && !sink.interrupted(); ++i) {
     step_shape shape = shape_of(request);
@@ -147,7 +147,8 @@ std::string answer(const measured_rows& measured) {
 }
 
 request_check request_check_of_graphs() {
-  request_check made = check_methods([](const device_description& device) { return graphs_of(device); });
+  request_check made =
+      check_methods([](const device_description& device) { return graphs_of(*open_workload("average", device)); });
   made.check = [methods = made.check](const experiment_request& request) {
     (void)chosen_histories(request);
     (void)shape_of(request);
