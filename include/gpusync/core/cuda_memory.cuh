@@ -101,6 +101,15 @@ struct cuda_atomics {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
     asm volatile("st.%2.%3.%4.u64 [%0], %1;" ::"l"(Place::address(address)), "l"(value), GPUSYNC_PTX_WORDS : "memory");
   }
+  /// 128 bits: PTX 8.3.
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ void store(wide_word* address, const wide_word& value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
+    asm volatile("{ .reg .b128 all; mov.b128 all, {%1, %2}; st.%3.%4.%5.b128 [%0], all; }" ::"l"(
+                     Place::address(address)),
+                 "l"(value.low), "l"(value.high), GPUSYNC_PTX_WORDS
+                 : "memory");
+  }
 
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ uint32_t fetch_add(uint32_t* address, uint32_t value) {
@@ -126,6 +135,13 @@ struct cuda_atomics {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release,
                   "a reduction is relaxed or releases");
     asm volatile("red.%2.%3.%4.add.u32 [%0], %1;" ::"l"(Place::address(address)), "r"(value), GPUSYNC_PTX_WORDS
+                 : "memory");
+  }
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ void add(uint64_t* address, uint64_t value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release,
+                  "a reduction is relaxed or releases");
+    asm volatile("red.%2.%3.%4.add.u64 [%0], %1;" ::"l"(Place::address(address)), "l"(value), GPUSYNC_PTX_WORDS
                  : "memory");
   }
 

@@ -23,6 +23,7 @@ enum class misuse : uint32_t {
   foreign_token,       ///< a token given to another barrier's wait()
   shared_handle,       ///< on host threads: the handle that was made for the launch, in the hands of its threads
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
+  concurrent_calls,    ///< two reductions at once on one storage
 };
 
 #if !defined(__CUDACC_RTC__)
@@ -60,6 +61,9 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::bad_view:
       return who + " made a view of " + std::to_string(detail) +
              " threads: a view is of whole warps of the block, at least one, and of one only without a named barrier.";
+    case misuse::concurrent_calls:
+      return "Two reductions ran at once on one storage, and their sums were mixed: the result of neither can be used. "
+             "Give each stream, and each graph that is replayed beside others, a storage of its own.";
   }
   return {};
 }

@@ -1,14 +1,13 @@
 // Which counter plan a device's grids use: tables that were measured.
 #pragma once
 
-#include <algorithm>
-#include <cctype>
 #include <istream>
 #include <ostream>
 #include <sstream>
 #include <string>
 
 #include <gpusync/core/error.hpp>
+#include <gpusync/core/tuning_text.hpp>
 #include <gpusync/grid/counter_plan.hpp>
 #include <gpusync/grid/tuned/nvidia_h200.hpp>
 
@@ -17,7 +16,8 @@ namespace gpusync {
 /// Rules for the barriers of one kind of device: what `gpusync tune` measures and writes.
 ///
 /// As text: `gpusync-tuning 1`, `device NAME`, then lines `rule BLOCKS_PER_SM THREADS SUB_COUNTERS COPIES SIDES
-/// SECOND_WARP POLL_BACKOFF`; the first, in steps of a quarter, and the second may be `any`; # starts a comment.
+/// SECOND_WARP POLL_BACKOFF`; the first, in steps of a quarter, and the second may be `any`; # starts a comment. Lines
+/// `reduce …` are for reduction_tuning.
 struct barrier_tuning {
   std::string device;         ///< the name of the device that it was measured on
   grid::counter_rules rules;  ///< the first that fits a grid is taken
@@ -45,53 +45,27 @@ struct barrier_tuning {
 
   /// Throws invalid_argument, naming `source` and the line, if the text is not a table.
   static barrier_tuning read(std::istream& text, const std::string& source) {
-    if (!text) throw invalid_argument(source + " could not be read.");
     barrier_tuning made;
-    std::string line;
-    uint32_t number = 0;
-    bool headed = false;
-    while (std::getline(text, line)) {
-      ++number;
-      line.erase(std::min(line.find('#'), line.size()));
-      std::istringstream words(line);
-      std::string key;
-      if (!(words >> key)) continue;
-      const auto refuse = [&](const char* why) -> invalid_argument {
-        return invalid_argument(source + ", line " + std::to_string(number) + ": " + why + ".");
-      };
-      if (!headed) {
-        uint32_t version = 0;
-        if (key != "gpusync-tuning" || !read_number(words, version) || version != 1 || !ended(words)) {
-          throw refuse("a tuning table begins with `gpusync-tuning 1`");
-        }
-        headed = true;
-      } else if (key == "device") {
-        std::getline(words >> std::ws, made.device);
-        while (!made.device.empty() && std::isspace(static_cast<unsigned char>(made.device.back()))) {
-          made.device.pop_back();
-        }
-      } else if (key == "rule") {
-        if (made.rules.count == grid::counter_rules::most) throw refuse("a table has at most 16 rules");
-        grid::counter_rule& rule = made.rules.rules[made.rules.count++];
-        if (!read_limit(words, unit, rule.blocks_per_sm) || !read_limit(words, 1, rule.threads) ||
-            !read_number(words, rule.plan.sub_counters) || !read_number(words, rule.plan.copies) ||
-            !read_number(words, rule.plan.partitions) || !read_number(words, rule.plan.second_warp) ||
-            !read_number(words, rule.plan.poll_backoff) || !ended(words)) {
-          throw refuse(
-              "a rule has seven numbers, of which the first (blocks per SM, in steps of 0.25) and the second may be "
-              "`any`");
-        }
-        if (!valid(rule.plan)) {
-          throw refuse(
-              "a rule takes 1, 2, 4 or 8 sub-counters and copies (their product 8 at most), 1 or 2 partitions, 0 or 1 "
-              "for "
-              "the second warp and at most 100000 cycles before the first poll");
-        }
-      } else {
-        throw refuse("a line is `device NAME` or `rule …`");
-      }
-    }
-    if (!headed) throw invalid_argument(source + " is empty; a tuning table begins with `gpusync-tuning 1`.");
+    made.device = detail::read_tuning_text(
+        text, source, [&](const std::string& key, std::istringstream& words, const auto& refuse) {
+          if (key != "rule") return;  // a reduction's: reduction_tuning reads it
+          if (made.rules.count == grid::counter_rules::most) throw refuse("a table has at most 16 rules");
+          grid::counter_rule& rule = made.rules.rules[made.rules.count++];
+          if (!read_limit(words, unit, rule.blocks_per_sm) || !read_limit(words, 1, rule.threads) ||
+              !detail::read_number(words, rule.plan.sub_counters) || !detail::read_number(words, rule.plan.copies) ||
+              !detail::read_number(words, rule.plan.partitions) ||
+              !detail::read_number(words, rule.plan.second_warp) ||
+              !detail::read_number(words, rule.plan.poll_backoff) || !detail::line_ended(words)) {
+            throw refuse(
+                "a rule has seven numbers, of which the first (blocks per SM, in steps of 0.25) and the second may be "
+                "`any`");
+          }
+          if (!valid(rule.plan)) {
+            throw refuse(
+                "a rule takes 1, 2, 4 or 8 sub-counters and copies (their product 8 at most), 1 or 2 partitions, 0 or "
+                "1 for the second warp and at most 100000 cycles before the first poll");
+          }
+        });
     if (made.rules.count == 0) throw invalid_argument(source + " has no rules; a tuning table needs at least one.");
     made.check();
     return made;
@@ -147,13 +121,6 @@ struct barrier_tuning {
  private:
   static constexpr uint32_t any = grid::counter_rules::any;
   static constexpr uint32_t unit = grid::counter_rule::unit;
-
-  /// A number without a sign: a stream would wrap -65535 to 1.
-  template <class Number>
-  static bool read_number(std::istream& words, Number& number) {
-    return (words >> std::ws).peek() != '-' && words >> number;
-  }
-  static bool ended(std::istream& words) { return (words >> std::ws).eof(); }
 
   /// `any`, or a positive number in whole `parts`-ths.
   static bool read_limit(std::istream& words, uint32_t parts, uint32_t& limit) {

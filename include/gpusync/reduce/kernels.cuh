@@ -1,0 +1,379 @@
+// The kernels that sum over a whole device. Inputs are read once, 16 bytes at a time; what differs is how many blocks
+// share them and how their sums come together (reduce/plan.hpp).
+#pragma once
+
+#include <type_traits>
+
+#include <gpusync/core/cuda_grid.cuh>
+#include <gpusync/core/phase.hpp>
+#include <gpusync/reduce/plan.hpp>
+
+namespace gpusync::detail {
+
+/// What is summed: whole vectors of 16 bytes, and up to three elements before and behind them.
+template <class T>
+struct reduction_input {
+  const void* body;  ///< the first whole vector
+  uint64_t vectors;
+  const T* front;        ///< the elements before it
+  uint32_t front_count;  ///< of these
+  uint32_t edge_count;   ///< of these, and of those behind the last vector
+};
+
+/// The device memory that the blocks of a call share.
+struct reduction_words {
+  /// In the upper half the number of the call, in the lower one how many launches are in it: one, or two streams use
+  /// one storage.
+  uint64_t* control;
+  uint32_t* claimed;  ///< tiles that were claimed in this call; 0 between calls
+  uint32_t* ticket;   ///< blocks that have finished in this call; 0 between calls
+  void* messages;     ///< for each block a reduction_message: its sum, and the number of the call
+  void* sums;         ///< for each block its sum, where a ticket orders who reads it
+  uint32_t capacity;  ///< blocks that there are messages for
+  timeout_report* report;
+};
+
+/// Four floats or two doubles: what one load brings.
+template <class T>
+struct reduction_vector;
+template <>
+struct reduction_vector<float> {
+  using type = float4;
+  static __device__ __forceinline__ float4 zero() { return make_float4(0, 0, 0, 0); }
+  static __device__ __forceinline__ void add(float4& to, const float4& value) {
+    to.x += value.x, to.y += value.y, to.z += value.z, to.w += value.w;
+  }
+  static __device__ __forceinline__ float total(const float4& of) { return (of.x + of.y) + (of.z + of.w); }
+  static __device__ __forceinline__ float4 streamed(const float4* from) {
+    float4 value;
+    asm("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
+        : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
+        : "l"(from));
+    return value;
+  }
+};
+template <>
+struct reduction_vector<double> {
+  using type = double2;
+  static __device__ __forceinline__ double2 zero() { return make_double2(0, 0); }
+  static __device__ __forceinline__ void add(double2& to, const double2& value) { to.x += value.x, to.y += value.y; }
+  static __device__ __forceinline__ double total(const double2& of) { return of.x + of.y; }
+  static __device__ __forceinline__ double2 streamed(const double2* from) {
+    double2 value;
+    asm("ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(value.x), "=d"(value.y) : "l"(from));
+    return value;
+  }
+};
+
+/// The sum of the lanes of a warp, in each of them; those beyond the first `Lanes`, a power of two, hold 0.
+template <unsigned Lanes = 32, class T>
+__device__ __forceinline__ T sum_of_warp(T value) {
+#pragma unroll
+  for (unsigned step = Lanes / 2; step != 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
+  return value;
+}
+
+/// The sum over a block of so many threads, in lane 0 of its first warp. Before it is used again, all must have passed
+/// a barrier of the block.
+template <unsigned Threads, class T>
+__device__ __forceinline__ T sum_of_block(T value) {
+  constexpr unsigned warps = Threads / 32;
+  value = sum_of_warp(value);
+  if constexpr (warps > 1) {
+    __shared__ T parts[warps];
+    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x < 32) value = sum_of_warp<warps>(threadIdx.x < warps ? parts[threadIdx.x] : T(0));
+  }
+  return value;
+}
+
+/// The elements before and behind the whole vectors, one for each of the block's first threads.
+template <class T>
+__device__ __forceinline__ T edge_of(const reduction_input<T>& in) {
+  constexpr unsigned per_vector = 16 / sizeof(T);
+  if (threadIdx.x >= in.edge_count) return T(0);
+  const T* const behind = static_cast<const T*>(in.body) + in.vectors * per_vector;
+  return threadIdx.x < in.front_count ? in.front[threadIdx.x] : behind[threadIdx.x - in.front_count];
+}
+
+/// What a block has summed of an input.
+template <class T, unsigned Threads, unsigned Vectors, bool Streamed>
+class tile_sum {
+ public:
+  explicit __device__ __forceinline__ tile_sum(const reduction_input<T>& in)
+      : vectors_(static_cast<const vector*>(in.body)), count_(in.vectors) {}
+
+  /// Tiles of which all is there.
+  __device__ __forceinline__ uint32_t whole_tiles() const { return static_cast<uint32_t>(count_ / tile); }
+
+  /// Adds a whole tile. Two running sums: additions of one follow each other.
+  __device__ __forceinline__ void add_whole(uint32_t number) {
+    const vector* const from = vectors_ + uint64_t{number} * tile + threadIdx.x;
+    vector loaded[Vectors];
+#pragma unroll
+    for (unsigned v = 0; v < Vectors; ++v) loaded[v] = load(from + v * Threads);
+#pragma unroll
+    for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
+  }
+
+  /// Adds what there is of a tile.
+  __device__ __forceinline__ void add_some(uint32_t number) {
+    const uint64_t first = uint64_t{number} * tile + threadIdx.x;
+    vector loaded[Vectors];
+#pragma unroll
+    for (unsigned v = 0; v < Vectors; ++v) {
+      loaded[v] = arithmetic::zero();
+      if (first + v * Threads < count_) loaded[v] = load(vectors_ + first + v * Threads);
+    }
+#pragma unroll
+    for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
+  }
+
+  __device__ __forceinline__ T total() {
+    arithmetic::add(sums_[0], sums_[1]);
+    return arithmetic::total(sums_[0]);
+  }
+
+ private:
+  using arithmetic = reduction_vector<T>;
+  using vector = typename arithmetic::type;
+  static constexpr unsigned tile = Threads * Vectors;
+
+  static __device__ __forceinline__ vector load(const vector* from) {
+    if constexpr (Streamed) return arithmetic::streamed(from);
+    return __ldg(from);
+  }
+
+  const vector* const vectors_;
+  const uint64_t count_;
+  vector sums_[2] = {arithmetic::zero(), arithmetic::zero()};
+};
+
+/// The calling thread's part of the block's tiles.
+template <class T, unsigned Threads, unsigned Vectors, reduction_walk Walk, bool Streamed>
+__device__ __forceinline__ T sum_of_tiles(const reduction_input<T>& in, [[maybe_unused]] uint32_t* claimed,
+                                          uint32_t block, uint32_t blocks) {
+  tile_sum<T, Threads, Vectors, Streamed> sum(in);
+  if constexpr (Walk == reduction_walk::one_tile) {
+    sum.add_some(block);
+  } else {
+    const uint32_t whole = sum.whole_tiles();
+    if constexpr (Walk == reduction_walk::dealt) {
+      for (uint32_t tile = block; tile < whole; tile += blocks) sum.add_whole(tile);
+    } else {
+      // The next claim is under way while a tile is loaded. Two words: one is read while the other is written.
+      __shared__ uint32_t next[2];
+      if (block < whole) sum.add_whole(block);
+      if (threadIdx.x == 0) next[0] = blocks + cuda_memory::fetch_add<memory_order::relaxed, scope::device>(claimed, 1u);
+      __syncthreads();
+      uint32_t tile = next[0];
+      for (unsigned turn = 1; tile < whole; turn ^= 1) {
+        if (threadIdx.x == 0) {
+          next[turn] = blocks + cuda_memory::fetch_add<memory_order::relaxed, scope::device>(claimed, 1u);
+        }
+        sum.add_whole(tile);
+        __syncthreads();
+        tile = next[turn];
+      }
+    }
+    if (block == whole % blocks) sum.add_some(whole);
+  }
+  T total = sum.total();
+  if (block == 0) total += edge_of(in);
+  return total;
+}
+
+/// A block's sum and the number of the call, in one word that is written and read as a whole: who sees the number sees
+/// the sum, without a fence (PTX ISA, memory consistency model: accesses of up to 128 bits are single).
+template <class T>
+struct reduction_message;
+template <>
+struct reduction_message<float> {
+  using word = uint64_t;
+  static __device__ __forceinline__ word of(float sum, uint32_t call) {
+    return uint64_t{call} << 32 | __float_as_uint(sum);
+  }
+  static __device__ __forceinline__ uint32_t call(word message) { return static_cast<uint32_t>(message >> 32); }
+  static __device__ __forceinline__ float sum(word message) { return __uint_as_float(static_cast<uint32_t>(message)); }
+};
+template <>
+struct reduction_message<double> {
+  using word = wide_word;
+  static __device__ __forceinline__ word of(double sum, uint32_t call) {
+    return {static_cast<uint64_t>(__double_as_longlong(sum)), call};
+  }
+  static __device__ __forceinline__ uint32_t call(const word& message) { return static_cast<uint32_t>(message.high); }
+  static __device__ __forceinline__ double sum(const word& message) {
+    return __longlong_as_double(static_cast<long long>(message.low));
+  }
+};
+
+/// A launch's place among those on one storage.
+class reduction_call {
+ public:
+  /// Notes that a launch has begun, by one thread of it; nothing waits for that.
+  static __device__ __forceinline__ void begin(const reduction_words& words) {
+    cuda_memory::add<memory_order::relaxed, scope::device>(words.control, uint64_t{1});
+  }
+  /// The number of the call that is under way.
+  static __device__ __forceinline__ uint32_t number(const reduction_words& words) {
+    return number_in(cuda_memory::load<memory_order::relaxed, scope::device>(words.control));
+  }
+  /// Ends it, by one thread when all blocks have given their sums. Fails the launch if another one was in it.
+  static __device__ __forceinline__ void end(const reduction_words& words, uint32_t number) {
+    constexpr uint64_t next = (uint64_t{1} << 32) - 1;  // one call more, one launch less
+    const uint64_t before = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(words.control, next);
+    // No launch: begin() is still on its way. Then the borrow is given back when it comes.
+    const auto launches = static_cast<uint32_t>(before);
+    if (launches > 1 && launches < 0x80000000u) fail(words);
+    if (launches == 1 && number_in(before) != number) fail(words);
+  }
+  [[noreturn]] static __device__ __noinline__ void fail(const reduction_words& words) {
+    cuda_grid().fail(words.report, misuse::concurrent_calls, 0);
+  }
+
+ private:
+  static __device__ __forceinline__ uint32_t number_in(uint64_t control) {
+    return static_cast<uint32_t>(control >> 32);
+  }
+};
+
+/// Numbers of calls come again. So that no old one is taken for a new one, none gets older than a quarter of them: all
+/// messages get this call's number once in so many calls. By all threads of a block, when nobody polls any more.
+template <class T, unsigned Threads>
+__device__ __forceinline__ void renew_messages(uint32_t call, const reduction_words& words) {
+  using message = reduction_message<T>;
+  if (call % (1u << 30) != 0) return;
+  for (uint32_t block = threadIdx.x; block < words.capacity; block += Threads) {
+    cuda_memory::store<memory_order::relaxed, scope::device>(static_cast<typename message::word*>(words.messages) + block,
+                                                             message::of(T(0), call));
+  }
+}
+
+/// The grid's last block adds up the messages of all others. It has started last, as far as devices start blocks in
+/// order; if they do not, the others find room beside it.
+template <class T, unsigned Threads>
+__device__ __forceinline__ void collect_messages(T sum, uint32_t call, const reduction_words& words, T* out) {
+  using message = reduction_message<T>;
+  const auto slots = static_cast<typename message::word*>(words.messages);
+  const uint32_t last = gridDim.x - 1;
+  if (blockIdx.x != last) {
+    if (threadIdx.x == 0) {
+      cuda_memory::store<memory_order::relaxed, scope::device>(slots + blockIdx.x, message::of(sum, call));
+    }
+    return;
+  }
+  T total = threadIdx.x == 0 ? sum : T(0);
+  for (uint32_t block = threadIdx.x; block < last; block += Threads) {
+    auto received = cuda_memory::load<memory_order::relaxed, scope::device>(slots + block);
+    while (!phase_reached(message::call(received), call)) {
+      received = cuda_memory::load<memory_order::relaxed, scope::device>(slots + block);
+    }
+    if (message::call(received) != call) reduction_call::fail(words);
+    total += message::sum(received);
+  }
+  __syncthreads();  // sum_of_block() has been used before
+  total = sum_of_block<Threads>(total);
+  renew_messages<T, Threads>(call, words);
+  if (threadIdx.x != 0) return;
+  *out = total;
+  *words.claimed = 0;
+  reduction_call::end(words, call);
+}
+
+/// The block that takes the last ticket adds up what all have left behind.
+template <class T, unsigned Threads>
+__device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const reduction_words& words, T* out) {
+  T* const sums = static_cast<T*>(words.sums);
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    sums[blockIdx.x] = sum;
+    is_last = cuda_memory::fetch_add<memory_order::acq_rel, scope::device>(words.ticket, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  T total = 0;
+  for (uint32_t block = threadIdx.x; block < gridDim.x; block += Threads) total += __ldcg(sums + block);
+  total = sum_of_block<Threads>(total);
+  renew_messages<T, Threads>(call, words);
+  if (threadIdx.x != 0) return;
+  *out = total;
+  *words.claimed = 0;
+  *words.ticket = 0;
+  reduction_call::end(words, call);
+}
+
+/// A sum by one block or by many. Precondition: gridDim.x <= words.capacity, and 1 for reduction_finish::one_block.
+template <class T, unsigned Threads, unsigned Vectors, reduction_finish Finish, reduction_walk Walk, bool Streamed>
+__global__ void __launch_bounds__(Threads) reduce_tiles(reduction_input<T> in, reduction_words words, T* out) {
+  constexpr bool alone = Finish == reduction_finish::one_block;
+  uint32_t call = 0;
+  if constexpr (!alone) {
+    call = reduction_call::number(words);
+    if (blockIdx.x == 0 && threadIdx.x == 0) reduction_call::begin(words);
+  }
+  T sum = sum_of_tiles<T, Threads, Vectors, Walk, Streamed>(in, words.claimed, blockIdx.x, gridDim.x);
+  sum = sum_of_block<Threads>(sum);
+  if constexpr (alone) {
+    if (threadIdx.x == 0) *out = sum;
+  } else if constexpr (Finish == reduction_finish::messages) {
+    collect_messages<T, Threads>(sum, call, words, out);
+  } else {
+    collect_by_ticket<T, Threads>(sum, call, words, out);
+  }
+}
+
+/// A sum by one cluster, which is the grid: each block sends its sum to the first one's shared memory, where an
+/// mbarrier counts the bytes. On older devices the host takes another plan.
+template <class T, unsigned Threads, unsigned Vectors>
+__global__ void __launch_bounds__(Threads)
+    reduce_in_cluster([[maybe_unused]] reduction_input<T> in, reduction_words, [[maybe_unused]] T* out) {
+#if __CUDA_ARCH__ >= 900
+  constexpr unsigned most = 16;  // blocks of a cluster
+  __shared__ alignas(16) T received[most];
+  __shared__ alignas(8) uint64_t bytes_received;
+  const uint32_t rank = blockIdx.x, blocks = gridDim.x;
+  const auto counter = static_cast<uint32_t>(__cvta_generic_to_shared(&bytes_received));
+  if (rank == 0 && threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(counter) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    asm volatile("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [%0], %1; }" ::"r"(counter),
+                 "r"(static_cast<uint32_t>(blocks * sizeof(T)))
+                 : "memory");
+  }
+  // Relaxed: only that the mbarrier is there must be known, and the fence above says that.
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+  T sum = sum_of_tiles<T, Threads, Vectors, reduction_walk::one_tile, false>(in, nullptr, rank, blocks);
+  sum = sum_of_block<Threads>(sum);
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  if (threadIdx.x == 0) {
+    const auto own = static_cast<uint32_t>(__cvta_generic_to_shared(received + rank));
+    uint32_t there, counter_there;
+    asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(own));
+    asm("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(counter_there) : "r"(counter));
+    if constexpr (std::is_same_v<T, float>) {
+      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(there), "f"(sum),
+                   "r"(counter_there)
+                   : "memory");
+    } else {
+      asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f64 [%0], %1, [%2];" ::"r"(there), "d"(sum),
+                   "r"(counter_there)
+                   : "memory");
+    }
+  }
+  if (rank != 0 || threadIdx.x >= 32) return;
+  uint32_t done = 0;
+  while (done == 0) {
+    asm volatile(
+        "{ .reg .pred all; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 all, [%1], 0; selp.u32 %0, 1, 0, all; }"
+        : "=r"(done)
+        : "r"(counter)
+        : "memory");
+  }
+  const T total = sum_of_warp<most>(threadIdx.x < blocks ? received[threadIdx.x] : T(0));
+  if (threadIdx.x == 0) *out = total;
+#endif
+}
+
+}  // namespace gpusync::detail
