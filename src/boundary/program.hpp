@@ -96,6 +96,8 @@ class program {
   /// Steps come in multiples of this. Where every run computes the whole from a fresh copy of the input, the steps of
   /// one such run.
   virtual uint64_t steps_unit() const = 0;
+  /// No run should be longer.
+  virtual uint64_t most_steps() const { return 1u << 20; }
   /// What all runs so far have computed, compared with what they should have.
   virtual verification verify() = 0;
   /// What the last run has found.
@@ -199,9 +201,12 @@ struct step_sequence {
   uint32_t least = 1;  ///< steps of a run, if it is not whole
   /// What the s-th of a run's `steps` steps is told. Empty: s.
   std::function<uint32_t(uint32_t s, uint32_t steps)> number = {};
+  /// Steps of a graph that is replayed, if it is not whole; 0: as many as are right for short ones.
+  uint32_t nodes = 0;
+  uint32_t most = 1u << 20;  ///< steps of a run
 
   /// A computation from its input to its result.
-  static step_sequence of_whole(uint32_t steps) { return {steps, true, 0, {}}; }
+  static step_sequence of_whole(uint32_t steps) { return {steps, true, 0}; }
 
   uint32_t number_of(uint32_t s, uint32_t steps) const { return number ? number(s, steps) : s; }
 };
@@ -214,6 +219,7 @@ class checked_program : public program {
   double run(uint64_t steps) override;
   using program::run;
   uint64_t steps_unit() const override { return unit_; }
+  uint64_t most_steps() const override { return steps_.most; }
   verification verify() override;
   findings found() const override { return found_; }
   void end_when(std::function<bool()> interrupted) override { interrupted_ = std::move(interrupted); }

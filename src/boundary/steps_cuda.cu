@@ -1,5 +1,6 @@
 #include "boundary/steps_cuda.hpp"
 
+#include <iterator>
 #include <map>
 
 #include <gpusync/core/cuda_code.cuh>
@@ -45,6 +46,7 @@ class steps_program : public cuda_program {
 
   /// Starts the step that is told `number`.
   void start(uint32_t number, kernel_start how) {
+    if (computation_.call) return computation_.call(where_.stream(), number);
     const bool dependent = how == kernel_start::dependent;
     if (number == step_sequence::idle)
       return start_kernel(where_.stream(), shape_, how, idle_kernel(dependent), nullptr);
@@ -84,7 +86,7 @@ class graph_program : public steps_program {
  public:
   graph_program(const launch_shape& shape, cuda_computation computation, kernel_start how)
       : steps_program(shape, std::move(computation)), how_(how) {
-    if (!steps().whole) require_multiples_of(repeated_nodes);
+    if (!steps().whole) require_multiples_of(steps().nodes != 0 ? steps().nodes : repeated_nodes);
   }
 
  private:
@@ -187,13 +189,19 @@ double cuda_program::compute(uint32_t steps) {
   return timer_.stop(where_.stream());
 }
 
+std::vector<step_method> methods_of_calls() {
+  return {{method_names::host_wait, "kernel launch and host wait for each step", {"F1"}, method_kind::host_wait},
+          {method_names::relaunch, "stream relaunch", {"F1"}, method_kind::launch},
+          {method_names::graph, "CUDA graph of kernels", {}, method_kind::graph}};
+}
+
 std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_kernels& kernels, bool floor) {
   std::vector<step_method> all;
   if (floor) all.push_back({method_names::none, "no barrier (the work alone)", {"F12"}, method_kind::floor});
-  all.push_back({method_names::host_wait, "kernel launch and host wait for each step", {"F1"}, method_kind::host_wait});
-  all.push_back({method_names::relaunch, "stream relaunch", {"F1"}, method_kind::launch});
-  all.push_back({method_names::cooperative, "cooperative relaunch", {}, method_kind::launch, true, true});
-  all.push_back({method_names::graph, "CUDA graph of kernels", {}, method_kind::graph});
+  std::vector<step_method> launches = methods_of_calls();
+  launches.insert(launches.end() - 1,
+                  {method_names::cooperative, "cooperative relaunch", {}, method_kind::launch, true, true});
+  std::move(launches.begin(), launches.end(), std::back_inserter(all));
   // Where the code for this device is older, its kernels do not wait for the step before.
   if (code_for(device) >= 90) {
     all.push_back({method_names::dependent_graph,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,9 @@
 #include "measure/cuda_timer.cuh"
 
 namespace gpusync::tool {
+
+/// What queues a step where a function of a library does it: told the stream and the step's number.
+using queued_call = std::function<void(cudaStream_t, uint32_t number)>;
 
 /// One computation on one device: its kernels, what they get first, and what that works on.
 struct cuda_computation {
@@ -29,6 +33,11 @@ struct cuda_computation {
     std::memcpy(text.data(), &text_, sizeof(Text));
   }
 
+  /// Steps that are calls, which may be queued and captured: what they start, they know. Methods: the host waits for
+  /// each, or they are queued one after the other, or they are a graph.
+  cuda_computation(const cuda_target& where_, queued_call call_, step_sequence steps_, std::shared_ptr<run_data> data_)
+      : where(&where_), call(std::move(call_)), steps(std::move(steps_)), data(std::move(data_)) {}
+
   /// The same text with the words that are waited on elsewhere: see program::place_anew().
   template <class Text>
   void add_place(const Text& text_) {
@@ -37,7 +46,8 @@ struct cuda_computation {
   }
 
   const cuda_target* where;
-  cuda_kernels kernels;
+  cuda_kernels kernels = {};
+  queued_call call = nullptr;  ///< in the place of kernels
   std::vector<unsigned char> text;
   step_sequence steps;
   std::shared_ptr<run_data> data;
@@ -67,6 +77,9 @@ class cuda_program : public checked_program {
   cuda_timer timer_;
 };
 
+/// Every method of a computation whose steps are calls.
+std::vector<step_method> methods_of_calls();
+
 /// Every method that a computation has on a device which was compiled with the barriers of `kernels`; the floor, one
 /// kernel that waits for nothing, only if `floor`.
 std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_kernels& kernels, bool floor);
@@ -82,6 +95,7 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
 
 // What workload_of() asks of a computation.
 inline std::vector<step_method> methods_of(const cuda_computation& what) {
+  if (what.call) return methods_of_calls();
   return methods_on_cuda(what.where->device(), what.kernels, false);
 }
 inline uint64_t max_co_resident_of(const cuda_computation& what, const std::vector<step_method>& methods,

@@ -134,8 +134,10 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
   how.interrupted = setting.sink.interrupted;
   const auto prepare = [&](const step_method& method) -> prepared_method {
     const auto program = kept_if_stuck(workload.prepare(method, shape));
+    repeat_options own = how;
+    own.max_steps = program->most_steps();
     candidate turns =
-        by_repeat_difference({[program](uint64_t steps) { return program->run(steps); }, program->steps_unit()}, how);
+        by_repeat_difference({[program](uint64_t steps) { return program->run(steps); }, program->steps_unit()}, own);
     turns.run = [program, run = std::move(turns.run)] {
       program->place_anew();
       return run();

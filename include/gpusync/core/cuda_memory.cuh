@@ -105,10 +105,10 @@ struct cuda_atomics {
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ void store(wide_word* address, const wide_word& value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
-    asm volatile("{ .reg .b128 all; mov.b128 all, {%1, %2}; st.%3.%4.%5.b128 [%0], all; }" ::"l"(
-                     Place::address(address)),
-                 "l"(value.low), "l"(value.high), GPUSYNC_PTX_WORDS
-                 : "memory");
+    asm volatile(
+        "{ .reg .b128 all; mov.b128 all, {%1, %2}; st.%3.%4.%5.b128 [%0], all; }" ::"l"(Place::address(address)),
+        "l"(value.low), "l"(value.high), GPUSYNC_PTX_WORDS
+        : "memory");
   }
 
   template <memory_order Order, scope Scope>

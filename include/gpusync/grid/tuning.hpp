@@ -53,8 +53,7 @@ struct barrier_tuning {
           grid::counter_rule& rule = made.rules.rules[made.rules.count++];
           if (!read_limit(words, unit, rule.blocks_per_sm) || !read_limit(words, 1, rule.threads) ||
               !detail::read_number(words, rule.plan.sub_counters) || !detail::read_number(words, rule.plan.copies) ||
-              !detail::read_number(words, rule.plan.partitions) ||
-              !detail::read_number(words, rule.plan.second_warp) ||
+              !detail::read_number(words, rule.plan.partitions) || !detail::read_number(words, rule.plan.second_warp) ||
               !detail::read_number(words, rule.plan.poll_backoff) || !detail::line_ended(words)) {
             throw refuse(
                 "a rule has seven numbers, of which the first (blocks per SM, in steps of 0.25) and the second may be "

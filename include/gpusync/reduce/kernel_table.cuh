@@ -46,9 +46,7 @@ class reduction_kernels {
     static constexpr reduction_finish finish = Finish;
     static constexpr reduction_walk walk = Walk;
     static constexpr bool streamed = Walk != reduction_walk::one_tile;
-    static reduction_plan plan() {
-      return {Finish, Walk, Threads, Vectors, 1, uint16_t{streamed ? 1 : 0}, streamed};
-    }
+    static reduction_plan plan() { return {Finish, Walk, Threads, Vectors, 1, uint16_t{streamed ? 1 : 0}, streamed}; }
     static const void* kernel() {
       return reinterpret_cast<const void*>(&reduce_tiles<T, Threads, Vectors, Finish, Walk, streamed>);
     }

@@ -1,24 +1,14 @@
-// The kernels that sum over a whole device. Inputs are read once, 16 bytes at a time; what differs is how many blocks
-// share them and how their sums come together (reduce/plan.hpp).
+// The kernels that sum over a whole device: what differs is how many blocks share the input, and how their sums come
+// together (reduce/plan.hpp).
 #pragma once
 
 #include <type_traits>
 
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/core/phase.hpp>
-#include <gpusync/reduce/plan.hpp>
+#include <gpusync/reduce/tiles.cuh>
 
 namespace gpusync::detail {
-
-/// What is summed: whole vectors of 16 bytes, and up to three elements before and behind them.
-template <class T>
-struct reduction_input {
-  const void* body;  ///< the first whole vector
-  uint64_t vectors;
-  const T* front;        ///< the elements before it
-  uint32_t front_count;  ///< of these
-  uint32_t edge_count;   ///< of these, and of those behind the last vector
-};
 
 /// The device memory that the blocks of a call share.
 struct reduction_words {
@@ -32,157 +22,6 @@ struct reduction_words {
   uint32_t capacity;  ///< blocks that there are messages for
   timeout_report* report;
 };
-
-/// Four floats or two doubles: what one load brings.
-template <class T>
-struct reduction_vector;
-template <>
-struct reduction_vector<float> {
-  using type = float4;
-  static __device__ __forceinline__ float4 zero() { return make_float4(0, 0, 0, 0); }
-  static __device__ __forceinline__ void add(float4& to, const float4& value) {
-    to.x += value.x, to.y += value.y, to.z += value.z, to.w += value.w;
-  }
-  static __device__ __forceinline__ float total(const float4& of) { return (of.x + of.y) + (of.z + of.w); }
-  static __device__ __forceinline__ float4 streamed(const float4* from) {
-    float4 value;
-    asm("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];"
-        : "=f"(value.x), "=f"(value.y), "=f"(value.z), "=f"(value.w)
-        : "l"(from));
-    return value;
-  }
-};
-template <>
-struct reduction_vector<double> {
-  using type = double2;
-  static __device__ __forceinline__ double2 zero() { return make_double2(0, 0); }
-  static __device__ __forceinline__ void add(double2& to, const double2& value) { to.x += value.x, to.y += value.y; }
-  static __device__ __forceinline__ double total(const double2& of) { return of.x + of.y; }
-  static __device__ __forceinline__ double2 streamed(const double2* from) {
-    double2 value;
-    asm("ld.global.nc.L1::no_allocate.v2.f64 {%0, %1}, [%2];" : "=d"(value.x), "=d"(value.y) : "l"(from));
-    return value;
-  }
-};
-
-/// The sum of the lanes of a warp, in each of them; those beyond the first `Lanes`, a power of two, hold 0.
-template <unsigned Lanes = 32, class T>
-__device__ __forceinline__ T sum_of_warp(T value) {
-#pragma unroll
-  for (unsigned step = Lanes / 2; step != 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
-  return value;
-}
-
-/// The sum over a block of so many threads, in lane 0 of its first warp. Before it is used again, all must have passed
-/// a barrier of the block.
-template <unsigned Threads, class T>
-__device__ __forceinline__ T sum_of_block(T value) {
-  constexpr unsigned warps = Threads / 32;
-  value = sum_of_warp(value);
-  if constexpr (warps > 1) {
-    __shared__ T parts[warps];
-    if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
-    __syncthreads();
-    if (threadIdx.x < 32) value = sum_of_warp<warps>(threadIdx.x < warps ? parts[threadIdx.x] : T(0));
-  }
-  return value;
-}
-
-/// The elements before and behind the whole vectors, one for each of the block's first threads.
-template <class T>
-__device__ __forceinline__ T edge_of(const reduction_input<T>& in) {
-  constexpr unsigned per_vector = 16 / sizeof(T);
-  if (threadIdx.x >= in.edge_count) return T(0);
-  const T* const behind = static_cast<const T*>(in.body) + in.vectors * per_vector;
-  return threadIdx.x < in.front_count ? in.front[threadIdx.x] : behind[threadIdx.x - in.front_count];
-}
-
-/// What a block has summed of an input.
-template <class T, unsigned Threads, unsigned Vectors, bool Streamed>
-class tile_sum {
- public:
-  explicit __device__ __forceinline__ tile_sum(const reduction_input<T>& in)
-      : vectors_(static_cast<const vector*>(in.body)), count_(in.vectors) {}
-
-  /// Tiles of which all is there.
-  __device__ __forceinline__ uint32_t whole_tiles() const { return static_cast<uint32_t>(count_ / tile); }
-
-  /// Adds a whole tile. Two running sums: additions of one follow each other.
-  __device__ __forceinline__ void add_whole(uint32_t number) {
-    const vector* const from = vectors_ + uint64_t{number} * tile + threadIdx.x;
-    vector loaded[Vectors];
-#pragma unroll
-    for (unsigned v = 0; v < Vectors; ++v) loaded[v] = load(from + v * Threads);
-#pragma unroll
-    for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
-  }
-
-  /// Adds what there is of a tile.
-  __device__ __forceinline__ void add_some(uint32_t number) {
-    const uint64_t first = uint64_t{number} * tile + threadIdx.x;
-    vector loaded[Vectors];
-#pragma unroll
-    for (unsigned v = 0; v < Vectors; ++v) {
-      loaded[v] = arithmetic::zero();
-      if (first + v * Threads < count_) loaded[v] = load(vectors_ + first + v * Threads);
-    }
-#pragma unroll
-    for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
-  }
-
-  __device__ __forceinline__ T total() {
-    arithmetic::add(sums_[0], sums_[1]);
-    return arithmetic::total(sums_[0]);
-  }
-
- private:
-  using arithmetic = reduction_vector<T>;
-  using vector = typename arithmetic::type;
-  static constexpr unsigned tile = Threads * Vectors;
-
-  static __device__ __forceinline__ vector load(const vector* from) {
-    if constexpr (Streamed) return arithmetic::streamed(from);
-    return __ldg(from);
-  }
-
-  const vector* const vectors_;
-  const uint64_t count_;
-  vector sums_[2] = {arithmetic::zero(), arithmetic::zero()};
-};
-
-/// The calling thread's part of the block's tiles.
-template <class T, unsigned Threads, unsigned Vectors, reduction_walk Walk, bool Streamed>
-__device__ __forceinline__ T sum_of_tiles(const reduction_input<T>& in, [[maybe_unused]] uint32_t* claimed,
-                                          uint32_t block, uint32_t blocks) {
-  tile_sum<T, Threads, Vectors, Streamed> sum(in);
-  if constexpr (Walk == reduction_walk::one_tile) {
-    sum.add_some(block);
-  } else {
-    const uint32_t whole = sum.whole_tiles();
-    if constexpr (Walk == reduction_walk::dealt) {
-      for (uint32_t tile = block; tile < whole; tile += blocks) sum.add_whole(tile);
-    } else {
-      // The next claim is under way while a tile is loaded. Two words: one is read while the other is written.
-      __shared__ uint32_t next[2];
-      if (block < whole) sum.add_whole(block);
-      if (threadIdx.x == 0) next[0] = blocks + cuda_memory::fetch_add<memory_order::relaxed, scope::device>(claimed, 1u);
-      __syncthreads();
-      uint32_t tile = next[0];
-      for (unsigned turn = 1; tile < whole; turn ^= 1) {
-        if (threadIdx.x == 0) {
-          next[turn] = blocks + cuda_memory::fetch_add<memory_order::relaxed, scope::device>(claimed, 1u);
-        }
-        sum.add_whole(tile);
-        __syncthreads();
-        tile = next[turn];
-      }
-    }
-    if (block == whole % blocks) sum.add_some(whole);
-  }
-  T total = sum.total();
-  if (block == 0) total += edge_of(in);
-  return total;
-}
 
 /// A block's sum and the number of the call, in one word that is written and read as a whole: who sees the number sees
 /// the sum, without a fence (PTX ISA, memory consistency model: accesses of up to 128 bits are single).
@@ -246,8 +85,8 @@ __device__ __forceinline__ void renew_messages(uint32_t call, const reduction_wo
   using message = reduction_message<T>;
   if (call % (1u << 30) != 0) return;
   for (uint32_t block = threadIdx.x; block < words.capacity; block += Threads) {
-    cuda_memory::store<memory_order::relaxed, scope::device>(static_cast<typename message::word*>(words.messages) + block,
-                                                             message::of(T(0), call));
+    cuda_memory::store<memory_order::relaxed, scope::device>(
+        static_cast<typename message::word*>(words.messages) + block, message::of(T(0), call));
   }
 }
 
@@ -274,7 +113,7 @@ __device__ __forceinline__ void collect_messages(T sum, uint32_t call, const red
     total += message::sum(received);
   }
   __syncthreads();  // sum_of_block() has been used before
-  total = sum_of_block<Threads>(total);
+  total = reduction::sum_of_block<Threads>(total);
   renew_messages<T, Threads>(call, words);
   if (threadIdx.x != 0) return;
   *out = total;
@@ -295,7 +134,7 @@ __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const re
   if (!is_last) return;
   T total = 0;
   for (uint32_t block = threadIdx.x; block < gridDim.x; block += Threads) total += __ldcg(sums + block);
-  total = sum_of_block<Threads>(total);
+  total = reduction::sum_of_block<Threads>(total);
   renew_messages<T, Threads>(call, words);
   if (threadIdx.x != 0) return;
   *out = total;
@@ -304,17 +143,30 @@ __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const re
   reduction_call::end(words, call);
 }
 
+/// Blocks that are to fit on a multiprocessor: as many as leave a thread registers for its vectors. Of few vectors all
+/// threads that there can be.
+constexpr unsigned resident_tiles(unsigned threads, unsigned vectors) {
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
+  const unsigned most = 2048;  // of an SM, CUDA programming guide, compute capabilities
+#else
+  const unsigned most = 1024;
+#endif
+  const unsigned blocks = (vectors > 4 ? 1024 : most) / threads;
+  return blocks < 16 ? blocks : 16;
+}
+
 /// A sum by one block or by many. Precondition: gridDim.x <= words.capacity, and 1 for reduction_finish::one_block.
 template <class T, unsigned Threads, unsigned Vectors, reduction_finish Finish, reduction_walk Walk, bool Streamed>
-__global__ void __launch_bounds__(Threads) reduce_tiles(reduction_input<T> in, reduction_words words, T* out) {
+__global__ void __launch_bounds__(Threads, resident_tiles(Threads, Vectors))
+    reduce_tiles(reduction::input<T> in, reduction_words words, T* out) {
   constexpr bool alone = Finish == reduction_finish::one_block;
   uint32_t call = 0;
   if constexpr (!alone) {
     call = reduction_call::number(words);
     if (blockIdx.x == 0 && threadIdx.x == 0) reduction_call::begin(words);
   }
-  T sum = sum_of_tiles<T, Threads, Vectors, Walk, Streamed>(in, words.claimed, blockIdx.x, gridDim.x);
-  sum = sum_of_block<Threads>(sum);
+  T sum = reduction::sum_of_tiles<T, Threads, Vectors, Walk, Streamed>(in, words.claimed, blockIdx.x, gridDim.x);
+  sum = reduction::sum_of_block<Threads>(sum);
   if constexpr (alone) {
     if (threadIdx.x == 0) *out = sum;
   } else if constexpr (Finish == reduction_finish::messages) {
@@ -328,7 +180,7 @@ __global__ void __launch_bounds__(Threads) reduce_tiles(reduction_input<T> in, r
 /// mbarrier counts the bytes. On older devices the host takes another plan.
 template <class T, unsigned Threads, unsigned Vectors>
 __global__ void __launch_bounds__(Threads)
-    reduce_in_cluster([[maybe_unused]] reduction_input<T> in, reduction_words, [[maybe_unused]] T* out) {
+    reduce_in_cluster([[maybe_unused]] reduction::input<T> in, reduction_words, [[maybe_unused]] T* out) {
 #if __CUDA_ARCH__ >= 900
   constexpr unsigned most = 16;  // blocks of a cluster
   __shared__ alignas(16) T received[most];
@@ -344,8 +196,8 @@ __global__ void __launch_bounds__(Threads)
   }
   // Relaxed: only that the mbarrier is there must be known, and the fence above says that.
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-  T sum = sum_of_tiles<T, Threads, Vectors, reduction_walk::one_tile, false>(in, nullptr, rank, blocks);
-  sum = sum_of_block<Threads>(sum);
+  T sum = reduction::sum_of_tiles<T, Threads, Vectors, reduction_walk::one_tile, false>(in, nullptr, rank, blocks);
+  sum = reduction::sum_of_block<Threads>(sum);
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
   if (threadIdx.x == 0) {
     const auto own = static_cast<uint32_t>(__cvta_generic_to_shared(received + rank));
@@ -371,7 +223,7 @@ __global__ void __launch_bounds__(Threads)
         : "r"(counter)
         : "memory");
   }
-  const T total = sum_of_warp<most>(threadIdx.x < blocks ? received[threadIdx.x] : T(0));
+  const T total = reduction::sum_of_warp<most>(threadIdx.x < blocks ? received[threadIdx.x] : T(0));
   if (threadIdx.x == 0) *out = total;
 #endif
 }

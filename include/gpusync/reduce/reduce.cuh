@@ -216,17 +216,6 @@ class reduction_control final : public storage_control {
   const uint32_t first_call_;
 };
 
-/// An input cut at the boundaries of 16 bytes. Precondition: `from` is aligned for T.
-template <class T>
-reduction_input<T> cut_input(const T* from, size_t count) {
-  constexpr size_t per_vector = 16 / sizeof(T);
-  const size_t misaligned = reinterpret_cast<uintptr_t>(from) % 16 / sizeof(T);
-  const size_t front = std::min(count, misaligned == 0 ? 0 : per_vector - misaligned);
-  const size_t vectors = (count - front) / per_vector;
-  const size_t behind = count - front - vectors * per_vector;
-  return {from + front, vectors, from, static_cast<uint32_t>(front), static_cast<uint32_t>(front + behind)};
-}
-
 }  // namespace detail
 
 class reduction_storage;
@@ -308,7 +297,7 @@ void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t
 
   const detail::reduction_launch& launch = side.launch_for(count * sizeof(T), options);
   const reduction_plan& plan = launch.plan;
-  detail::reduction_input<T> input = detail::cut_input(in, count);
+  reduction::input<T> input = reduction::cut(in, count);
   detail::reduction_words words = side.words();
   void* arguments[] = {&input, &words, &out};
 
@@ -326,7 +315,8 @@ void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t
                    ? tiles
                    : std::min(tiles, uint64_t{plan.blocks_per_sm} * control.where.sm_count());
     }
-    code = cudaLaunchKernel(launch.kernel, dim3(static_cast<unsigned>(blocks)), dim3(plan.threads), arguments, 0, stream);
+    code =
+        cudaLaunchKernel(launch.kernel, dim3(static_cast<unsigned>(blocks)), dim3(plan.threads), arguments, 0, stream);
   }
   check_cuda(code, "The launch of a reduction");
   control.order.follow();
