@@ -32,6 +32,13 @@ std::string figure(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
+std::string bytes_in_words(uint64_t bytes) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes != 0 && bytes % 1024 == 0 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, units[unit]);
+}
+
 std::string spread_figure(double value) {
   if (!std::isfinite(value)) return "-";
   if (value == 0) return "0";

@@ -1,6 +1,7 @@
 // Breaks the contract of a barrier in one way, and prints what the library says of the failed launch: `cuda_misuse
 // WAY`. A process of its own, for the CUDA context is lost with the launch.
 #include <gpusync/gpusync.cuh>
+#include <gpusync/reduce/reduce.cuh>
 
 #include <cstdio>
 #include <functional>
@@ -77,6 +78,29 @@ __global__ void outlives_a_time_out(grid_barrier barrier) {
   barrier.sync();
 }
 
+/// Sums on one storage, captured from one stream and replayed on two at once: what no check on the host sees.
+void replays_sums_at_once(const cuda_device& gpu, reduction_storage& storage) {
+  const size_t count = 8'000'000;
+  const cuda_buffer in(gpu, count * sizeof(float)), out(gpu, sizeof(float));
+  cudaStream_t streams[2];
+  cudaGraphExec_t replays[2];
+  for (cudaStream_t& stream : streams) {
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  }
+  for (cudaGraphExec_t& replay : replays) {
+    cudaGraph_t graph;
+    check_cuda(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    for (int i = 0; i < 500; ++i) {
+      reduce(storage, streams[0], static_cast<const float*>(in.address()), count, static_cast<float*>(out.address()));
+    }
+    check_cuda(cudaStreamEndCapture(streams[0], &graph), "cudaStreamEndCapture");
+    check_cuda(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
+  }
+  for (int i = 0; i < 2; ++i) check_cuda(cudaGraphLaunch(replays[i], streams[i]), "cudaGraphLaunch");
+  check_cuda(cudaStreamSynchronize(streams[0]), "cudaStreamSynchronize");
+  check_cuda(cudaStreamSynchronize(streams[1]), "cudaStreamSynchronize");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -87,6 +111,7 @@ int main(int argc, char** argv) {
   }
   const cuda_device gpu{0};
   grid_barrier_storage storage{gpu, 4};
+  reduction_storage sums{gpu};
   constexpr launch_shape shape{4, 64};
   const auto run = [&](auto kernel, auto... arguments) {
     launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...);
@@ -119,6 +144,7 @@ int main(int argc, char** argv) {
          run(enters);
        }},
       {"outlives", [&] { run(outlives_a_time_out); }},
+      {"two_reductions", [&] { replays_sums_at_once(gpu, sums); }},
   };
   const auto way = ways.find(argc > 1 ? argv[1] : "");
   if (way == ways.end()) {
@@ -131,7 +157,7 @@ int main(int argc, char** argv) {
     way->second();
     synchronize(gpu);
   } catch (const error& failure) {
-    std::printf("failed: %s\nstorage: %s\n", failure.what(), storage.report().c_str());
+    std::printf("failed: %s\nstorage: %s\n", failure.what(), (storage.report() + sums.report()).c_str());
     std::fflush(stdout);
     _Exit(3);  // no context is left to give the storage's memory back to
   }

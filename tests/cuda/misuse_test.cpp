@@ -41,6 +41,7 @@ INSTANTIATE_TEST_SUITE_P(
                     misuse_case{"too_large", "called a barrier of 4 blocks that does not join it"},
                     misuse_case{"queued", "waited without a deadline at a barrier of which a phase had been given up"},
                     misuse_case{"entered", "waited without a deadline at a barrier of which a phase had been given up"},
+                    misuse_case{"two_reductions", "Two reductions ran at once on one storage"},
                     misuse_case{"outlives",
                                 "waited without a deadline at a barrier of which a phase had been given up"}),
     [](const auto& each) { return std::string(each.param.way); });
