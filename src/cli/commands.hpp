@@ -53,9 +53,11 @@ exit_code run_compare(const console_options& console, const compare_options& opt
 struct tune_options {
   std::vector<std::string> devices;   ///< empty: the first that there is
   std::optional<std::string> output;  ///< the table; absent or "-" is stdout
+  std::string only;                   ///< "barriers" or "reductions"; empty: both
 };
 
-/// gpusync tune: measures how a device's grids should use placed counters, and writes the table.
+/// gpusync tune: measures how a device's grids should use placed counters, and how its sums should be carried out, and
+/// writes the table.
 exit_code run_tune(const console_options& console, const tune_options& options);
 
 /// gpusync doctor: what on this machine spoils measurements or is missing.

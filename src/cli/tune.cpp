@@ -7,11 +7,13 @@
 #include <sstream>
 
 #include <gpusync/grid/tuning.hpp>
+#include <gpusync/reduce/tuning.hpp>
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
 #include "experiments/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
 #include "results/output_file.hpp"
+#include "tuning/reductions.hpp"
 #include "tuning/search.hpp"
 #include "usage_error.hpp"
 
@@ -131,12 +133,8 @@ beside_others compare_with_others(workload& workload, const tuning_class& one, c
   return found;
 }
 
-}  // namespace
-
-exit_code run_tune(const console_options& console, const tune_options& options) {
-  const device_description& device = device_to_tune(options.devices);
-  catch_interrupts(console.level != verbosity::quiet);
-  output_file file(options.output.value_or("-"));
+/// The rules for barriers, and behind them what was measured, as lines of a table.
+std::string tune_barriers(const device_description& device, const console_options& console) {
   const auto workload = open_workload("average", device);
   const grid_facts facts = workload->facts();
   say(console, facts.l2_partitions
@@ -151,43 +149,70 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
   experiment_request request;
   request.device = device;
   request.quick = true;
-  try {
-    for (size_t i = 0; i < classes.size(); ++i) {
-      const tuning_class& one = classes[i];
-      const std::string what = fmt::format("{} blocks x {} threads", one.shape.blocks, one.shape.threads);
-      const cost_of_plan cost = [&](const grid::counter_plan& plan, const step_shape& shape) {
-        if (interrupted()) throw stop_tuning();
-        const plan_cost found = cost_under(*workload, plan, shape);
-        if (console.level == verbosity::verbose) {
-          say(console, fmt::format("{}: {:.4f} / {:.4f} us ({})", what, found.idle, found.stores, in_words(plan)));
-        }
-        return found;
-      };
-      planned best;
-      {
-        progress_display progress(console, "tune");
-        const std::vector<planned> found =
-            search_plan(one.shape, facts.sms, facts.l2_partitions, cost, [&](size_t done, size_t all) {
-              const double part = static_cast<double>(done) / static_cast<double>(all);
-              progress.update((static_cast<double>(i) + part) / static_cast<double>(classes.size()), what);
-            });
-        best = confirm_best(found, one.shape, cost);
-      }
-      say(console, fmt::format("{}: {:.3f} us idle, {:.3f} us with stores in flight ({})", what, best.cost.idle,
-                               best.cost.stores, in_words(best.plan)));
-      tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};
-      const beside_others others = compare_with_others(*workload, one, best, request);
-      evidence += others.comments;
-      if (!others.warning.empty()) say(console, others.warning);
+  for (size_t i = 0; i < classes.size(); ++i) {
+    const tuning_class& one = classes[i];
+    const std::string what = fmt::format("{} blocks x {} threads", one.shape.blocks, one.shape.threads);
+    const cost_of_plan cost = [&](const grid::counter_plan& plan, const step_shape& shape) {
       if (interrupted()) throw stop_tuning();
+      const plan_cost found = cost_under(*workload, plan, shape);
+      if (console.level == verbosity::verbose) {
+        say(console, fmt::format("{}: {:.4f} / {:.4f} us ({})", what, found.idle, found.stores, in_words(plan)));
+      }
+      return found;
+    };
+    planned best;
+    {
+      progress_display progress(console, "tune");
+      const std::vector<planned> found =
+          search_plan(one.shape, facts.sms, facts.l2_partitions, cost, [&](size_t done, size_t all) {
+            const double part = static_cast<double>(done) / static_cast<double>(all);
+            progress.update((static_cast<double>(i) + part) / static_cast<double>(classes.size()), what);
+          });
+      best = confirm_best(found, one.shape, cost);
     }
+    say(console, fmt::format("{}: {:.3f} us idle, {:.3f} us with stores in flight ({})", what, best.cost.idle,
+                             best.cost.stores, in_words(best.plan)));
+    tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};
+    const beside_others others = compare_with_others(*workload, one, best, request);
+    evidence += others.comments;
+    if (!others.warning.empty()) say(console, others.warning);
+    if (interrupted()) throw stop_tuning();
+  }
+  std::ostringstream text;
+  tuning.write(text);
+  return text.str() + evidence;
+}
+
+/// The rules for reductions, with what was measured in comments.
+std::string tune_reductions(const device_description& device, const console_options& console) {
+  std::string lines;
+  for (const bool wide : {false, true}) {
+    progress_display progress(console, "tune");
+    const std::vector<tuned_sum> found = tune_sums(device, wide, [&](double fraction, const std::string& what) {
+      if (interrupted()) throw stop_tuning();
+      progress.update((fraction + (wide ? 1 : 0)) / 2, what);
+    });
+    lines += reduction_lines(wide ? "double" : "float", found);
+  }
+  std::istringstream again("gpusync-tuning 1\n" + lines);
+  (void)reduction_tuning::read(again, "the table");  // what is written can be read
+  return lines;
+}
+
+}  // namespace
+
+exit_code run_tune(const console_options& console, const tune_options& options) {
+  const device_description& device = device_to_tune(options.devices);
+  catch_interrupts(console.level != verbosity::quiet);
+  output_file file(options.output.value_or("-"));
+  try {
+    file.write(options.only == "reductions" ? fmt::format("gpusync-tuning 1\ndevice {}\n", device.name)
+                                            : tune_barriers(device, console));
+    if (options.only != "barriers") file.write(tune_reductions(device, console));
   } catch (const stop_tuning&) {
     say(console, "Interrupted: nothing was written, for a table must be whole.");
     return exit_code::failed;
   }
-  std::ostringstream text;
-  tuning.write(text);
-  file.write(text.str() + evidence);
   try {
     file.commit();
   } catch (const output_error& failure) {

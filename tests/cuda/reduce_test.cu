@@ -15,7 +15,7 @@ namespace {
 template <class T>
 std::vector<T> numbers(size_t count) {
   std::vector<T> made(count);
-  for (size_t i = 0; i < count; ++i) made[i] = static_cast<T>(static_cast<int>(i * 2654435761u >> 7 & 15) - 7);
+  for (size_t i = 0; i < count; ++i) made[i] = static_cast<T>(static_cast<int>((i * 2654435761u >> 7) % 17) - 8);
   return made;
 }
 

@@ -70,7 +70,9 @@ TEST(ReductionTuning, RefusesWhatIsNoTable) {
   EXPECT_NE(refusal(head + "reduce float any tickets 32 4\n").find("FORM is one-block"), std::string::npos);
   EXPECT_NE(refusal(head + "reduce float any cluster-dealt 32 4 2\n").find("FORM is one-block"), std::string::npos);
   EXPECT_NE(refusal(head + "reduce float any ticket-dealt 32 4\n").find("COUNT"), std::string::npos);
-  EXPECT_NE(refusal(head + "reduce float 4096 one-block 32 4\n" + doubles).find("which holds 2048"), std::string::npos);
+  EXPECT_NE(refusal(head + "reduce float 4096 one-block 32 4\nreduce float any ticket-dealt 512 4 4\n" + doubles)
+                .find("which holds 2048"),
+            std::string::npos);
   EXPECT_NE(refusal(head +
                     "reduce float 2048 one-block 32 4\nreduce float 1024 one-block 32 4\n"
                     "reduce float any ticket-dealt 512 4 4\n" +

@@ -26,7 +26,8 @@ class reduction_kernels {
   /// Calls `visit(plan, kernel)` for each; of the plans, cluster and blocks_per_sm are as small as they can be.
   template <class Visitor>
   static void for_each(Visitor&& visit) {
-    shapes<one<32, 4>, one<128, 2>, one<128, 4>, one<256, 4>, one<512, 2>, one<512, 4>, one<1024, 4>>::visit(visit);
+    shapes<one<32, 4>, one<128, 2>, one<128, 4>, one<256, 2>, one<256, 4>, one<512, 2>, one<512, 4>, one<1024, 1>,
+           one<1024, 2>>::visit(visit);
     shapes<clustered<256, 2>, clustered<256, 4>, clustered<512, 4>>::visit(visit);
     shapes<each<128, 2>, each<128, 4>, each<256, 2>, each<256, 4>, each<256, 8>, each<512, 4>, each<512, 8>>::visit(
         visit);
@@ -52,7 +53,10 @@ class reduction_kernels {
     }
   };
   template <unsigned Threads, unsigned Vectors>
-  using one = tiles<Threads, Vectors, reduction_finish::one_block, reduction_walk::one_tile>;
+  struct one {
+    static reduction_plan plan() { return one_block_plan(Threads, Vectors); }
+    static const void* kernel() { return reinterpret_cast<const void*>(&reduce_in_block<T, Threads, Vectors>); }
+  };
   template <unsigned Threads, unsigned Vectors>
   using each = tiles<Threads, Vectors, reduction_finish::messages, reduction_walk::one_tile>;
   template <unsigned Threads, unsigned Vectors, reduction_walk Walk>

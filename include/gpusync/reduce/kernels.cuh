@@ -51,31 +51,28 @@ struct reduction_message<double> {
 /// A launch's place among those on one storage.
 class reduction_call {
  public:
-  /// Notes that a launch has begun, by one thread of it; nothing waits for that.
-  static __device__ __forceinline__ void begin(const reduction_words& words) {
-    cuda_memory::add<memory_order::relaxed, scope::device>(words.control, uint64_t{1});
+  /// Notes that a launch has begun, by its first thread; nothing waits for that before has_company().
+  __device__ __forceinline__ void begin(const reduction_words& words) {
+    before_ = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(words.control, uint64_t{1});
+  }
+  /// Fails the launch if another one was under way when it began. By the thread that has called begin().
+  __device__ __forceinline__ void require_alone(const reduction_words& words) const {
+    if (static_cast<uint32_t>(before_) != 0) fail(words);
   }
   /// The number of the call that is under way.
   static __device__ __forceinline__ uint32_t number(const reduction_words& words) {
-    return number_in(cuda_memory::load<memory_order::relaxed, scope::device>(words.control));
+    return static_cast<uint32_t>(cuda_memory::load<memory_order::relaxed, scope::device>(words.control) >> 32);
   }
-  /// Ends it, by one thread when all blocks have given their sums. Fails the launch if another one was in it.
-  static __device__ __forceinline__ void end(const reduction_words& words, uint32_t number) {
-    constexpr uint64_t next = (uint64_t{1} << 32) - 1;  // one call more, one launch less
-    const uint64_t before = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(words.control, next);
-    // No launch: begin() is still on its way. Then the borrow is given back when it comes.
-    const auto launches = static_cast<uint32_t>(before);
-    if (launches > 1 && launches < 0x80000000u) fail(words);
-    if (launches == 1 && number_in(before) != number) fail(words);
+  /// Ends it, by one thread when all blocks have given their sums: one call more, one launch less.
+  static __device__ __forceinline__ void end(const reduction_words& words) {
+    cuda_memory::add<memory_order::relaxed, scope::device>(words.control, (uint64_t{1} << 32) - 1);
   }
   [[noreturn]] static __device__ __noinline__ void fail(const reduction_words& words) {
     cuda_grid().fail(words.report, misuse::concurrent_calls, 0);
   }
 
  private:
-  static __device__ __forceinline__ uint32_t number_in(uint64_t control) {
-    return static_cast<uint32_t>(control >> 32);
-  }
+  uint64_t before_ = 0;
 };
 
 /// Numbers of calls come again. So that no old one is taken for a new one, none gets older than a quarter of them: all
@@ -92,7 +89,7 @@ __device__ __forceinline__ void renew_messages(uint32_t call, const reduction_wo
 
 /// The grid's last block adds up the messages of all others. It has started last, as far as devices start blocks in
 /// order; if they do not, the others find room beside it.
-template <class T, unsigned Threads>
+template <class T, unsigned Threads, bool Claimed>
 __device__ __forceinline__ void collect_messages(T sum, uint32_t call, const reduction_words& words, T* out) {
   using message = reduction_message<T>;
   const auto slots = static_cast<typename message::word*>(words.messages);
@@ -117,12 +114,12 @@ __device__ __forceinline__ void collect_messages(T sum, uint32_t call, const red
   renew_messages<T, Threads>(call, words);
   if (threadIdx.x != 0) return;
   *out = total;
-  *words.claimed = 0;
-  reduction_call::end(words, call);
+  if constexpr (Claimed) *words.claimed = 0;
+  reduction_call::end(words);
 }
 
 /// The block that takes the last ticket adds up what all have left behind.
-template <class T, unsigned Threads>
+template <class T, unsigned Threads, bool Claimed>
 __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const reduction_words& words, T* out) {
   T* const sums = static_cast<T*>(words.sums);
   __shared__ bool is_last;
@@ -138,9 +135,9 @@ __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const re
   renew_messages<T, Threads>(call, words);
   if (threadIdx.x != 0) return;
   *out = total;
-  *words.claimed = 0;
+  if constexpr (Claimed) *words.claimed = 0;
   *words.ticket = 0;
-  reduction_call::end(words, call);
+  reduction_call::end(words);
 }
 
 /// Blocks that are to fit on a multiprocessor: as many as leave a thread registers for its vectors. Of few vectors all
@@ -155,32 +152,39 @@ constexpr unsigned resident_tiles(unsigned threads, unsigned vectors) {
   return blocks < 16 ? blocks : 16;
 }
 
-/// A sum by one block or by many. Precondition: gridDim.x <= words.capacity, and 1 for reduction_finish::one_block.
+/// A sum by one block.
+template <class T, unsigned Threads, unsigned Vectors>
+__global__ void __launch_bounds__(Threads, resident_tiles(Threads, Vectors))
+    reduce_in_block(reduction::input<T> in, T* out) {
+  const T sum = reduction::sum_of_tiles<T, Threads, Vectors, reduction_walk::one_tile, false>(in, nullptr, 0, 1);
+  const T total = reduction::sum_of_block<Threads>(sum);
+  if (threadIdx.x == 0) *out = total;
+}
+
+/// A sum by many blocks. Precondition: gridDim.x <= words.capacity.
 template <class T, unsigned Threads, unsigned Vectors, reduction_finish Finish, reduction_walk Walk, bool Streamed>
 __global__ void __launch_bounds__(Threads, resident_tiles(Threads, Vectors))
-    reduce_tiles(reduction::input<T> in, reduction_words words, T* out) {
-  constexpr bool alone = Finish == reduction_finish::one_block;
-  uint32_t call = 0;
-  if constexpr (!alone) {
-    call = reduction_call::number(words);
-    if (blockIdx.x == 0 && threadIdx.x == 0) reduction_call::begin(words);
-  }
+    reduce_tiles(reduction::input<T> in, T* out, reduction_words words) {
+  constexpr bool claimed = Walk == reduction_walk::claimed;
+  const uint32_t number = reduction_call::number(words);
+  const bool first = blockIdx.x == 0 && threadIdx.x == 0;
+  reduction_call call;
+  if (first) call.begin(words);
   T sum = reduction::sum_of_tiles<T, Threads, Vectors, Walk, Streamed>(in, words.claimed, blockIdx.x, gridDim.x);
   sum = reduction::sum_of_block<Threads>(sum);
-  if constexpr (alone) {
-    if (threadIdx.x == 0) *out = sum;
-  } else if constexpr (Finish == reduction_finish::messages) {
-    collect_messages<T, Threads>(sum, call, words, out);
+  if constexpr (Finish == reduction_finish::messages) {
+    collect_messages<T, Threads, claimed>(sum, number, words, out);
   } else {
-    collect_by_ticket<T, Threads>(sum, call, words, out);
+    collect_by_ticket<T, Threads, claimed>(sum, number, words, out);
   }
+  if (first) call.require_alone(words);  // last: the answer has long been there
 }
 
 /// A sum by one cluster, which is the grid: each block sends its sum to the first one's shared memory, where an
 /// mbarrier counts the bytes. On older devices the host takes another plan.
 template <class T, unsigned Threads, unsigned Vectors>
 __global__ void __launch_bounds__(Threads)
-    reduce_in_cluster([[maybe_unused]] reduction::input<T> in, reduction_words, [[maybe_unused]] T* out) {
+    reduce_in_cluster([[maybe_unused]] reduction::input<T> in, [[maybe_unused]] T* out) {
 #if __CUDA_ARCH__ >= 900
   constexpr unsigned most = 16;  // blocks of a cluster
   __shared__ alignas(16) T received[most];

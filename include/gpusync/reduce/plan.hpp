@@ -33,6 +33,10 @@ struct reduction_plan {
   uint16_t blocks_per_sm;  ///< where tiles are dealt or claimed; 0 where each block has one tile
   bool streamed;           ///< loads leave the L1 cache alone; right for inputs that no cache holds
 
+  /// Whether blocks of several launches would use the same words.
+  constexpr bool shares_memory() const {
+    return finish == reduction_finish::messages || finish == reduction_finish::ticket;
+  }
   /// Bytes of a tile.
   constexpr uint64_t tile_bytes() const { return uint64_t{threads} * vectors * 16; }
   /// The most bytes of 16-byte vectors that it can sum.

@@ -227,7 +227,8 @@ void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t
 /// Owns what reductions on a CUDA device need besides their input: some 100 KB of device memory. Reusable by one call
 /// after another without a reset, by calls of any size and type.
 ///
-/// For calls on one stream: another one is refused (storage_in_use) until hand_over(). A call that is captured into a
+/// For calls on one stream: another one is refused (storage_in_use) until hand_over(), but for sums by one block or one
+/// cluster (plan_for()), which share nothing. A call that is captured into a
 /// graph counts for the stream that captures it; replay the graph where it is ordered with the storage's other calls.
 /// Replays beside other calls on the same storage fail on the device (misuse::concurrent_calls), with a sentence in
 /// report().
@@ -292,17 +293,20 @@ void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t
   detail::reduction_control& control = *storage.control_;
   const detail::reduction_side<T>& side = control.side<T>();
   const cuda_device_scope scope(control.where.ordinal());
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  check_cuda(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
-
   const detail::reduction_launch& launch = side.launch_for(count * sizeof(T), options);
   const reduction_plan& plan = launch.plan;
   reduction::input<T> input = reduction::cut(in, count);
   detail::reduction_words words = side.words();
-  void* arguments[] = {&input, &words, &out};
+  void* arguments[] = {&input, &out, &words};
 
-  const std::lock_guard<std::mutex> lock(control.mutex);
-  control.check({}, {1, 1, control.where.ordinal(), stream, capture != cudaStreamCaptureStatusNone});
+  // One block or cluster uses nothing of the storage's, on whatever stream it is.
+  std::unique_lock<std::mutex> lock(control.mutex, std::defer_lock);
+  if (plan.shares_memory()) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    check_cuda(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    lock.lock();
+    control.check({}, {1, 1, control.where.ordinal(), stream, capture != cudaStreamCaptureStatusNone});
+  }
   cudaError_t code;
   if (plan.finish == reduction_finish::cluster) {
     const typename detail::reduction_side<T>::cluster_launch config(plan, stream);
@@ -319,7 +323,7 @@ void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t
         cudaLaunchKernel(launch.kernel, dim3(static_cast<unsigned>(blocks)), dim3(plan.threads), arguments, 0, stream);
   }
   check_cuda(code, "The launch of a reduction");
-  control.order.follow();
+  if (lock) control.order.follow();
 }
 
 }  // namespace gpusync

@@ -12,9 +12,8 @@ template <class T>
 struct input {
   const void* body;  ///< the first whole vector
   uint64_t vectors;
-  const T* front;        ///< the elements before it
-  uint32_t front_count;  ///< of these
-  uint32_t edge_count;   ///< of these, and of those behind the last vector
+  uint16_t front_count;  ///< elements before it
+  uint16_t edge_count;   ///< these, and those behind the last vector
 };
 
 /// `count` elements from `from` on, cut at the boundaries of 16 bytes. Precondition: `from` is aligned for T.
@@ -26,7 +25,7 @@ __host__ __device__ inline input<T> cut(const T* from, size_t count) {
   const size_t front = to_boundary < count ? to_boundary : count;
   const size_t vectors = (count - front) / per_vector;
   const size_t behind = count - front - vectors * per_vector;
-  return {from + front, vectors, from, static_cast<uint32_t>(front), static_cast<uint32_t>(front + behind)};
+  return {from + front, vectors, static_cast<uint16_t>(front), static_cast<uint16_t>(front + behind)};
 }
 
 /// The sum of the lanes of a warp, in each of them; those beyond the first `Lanes`, a power of two, hold 0.
@@ -108,14 +107,16 @@ class tile_sum {
     for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
   }
 
-  /// Adds what there is of a tile.
+  /// Adds what there is of a tile. Precondition: it begins in the input, or right behind it.
   __device__ __forceinline__ void add_some(uint32_t number) {
-    const uint64_t first = uint64_t{number} * tile + threadIdx.x;
+    const uint64_t before = uint64_t{number} * tile;
+    const auto left = static_cast<uint32_t>(count_ - before < tile ? count_ - before : tile);
+    const vector* const from = vectors_ + before + threadIdx.x;
     vector loaded[Vectors];
 #pragma unroll
     for (unsigned v = 0; v < Vectors; ++v) {
       loaded[v] = arithmetic::zero();
-      if (first + v * Threads < count_) loaded[v] = load(vectors_ + first + v * Threads);
+      if (threadIdx.x + v * Threads < left) loaded[v] = load(from + v * Threads);
     }
 #pragma unroll
     for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
@@ -146,8 +147,9 @@ template <class T>
 __device__ __forceinline__ T edge_of(const reduction::input<T>& in) {
   constexpr unsigned per_vector = 16 / sizeof(T);
   if (threadIdx.x >= in.edge_count) return T(0);
-  const T* const behind = static_cast<const T*>(in.body) + in.vectors * per_vector;
-  return threadIdx.x < in.front_count ? in.front[threadIdx.x] : behind[threadIdx.x - in.front_count];
+  // From the first one on: behind the last vector those that are not before the first.
+  const T* const front = static_cast<const T*>(in.body) - in.front_count;
+  return front[threadIdx.x < in.front_count ? threadIdx.x : threadIdx.x + in.vectors * per_vector];
 }
 
 }  // namespace gpusync::detail

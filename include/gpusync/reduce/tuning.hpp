@@ -25,7 +25,7 @@ struct reduction_tuning {
   reduction_rules double_rules;  ///< and of double
 
   /// The most blocks of a grid of which each has one tile.
-  static constexpr uint32_t most_tiles = 4096;
+  static constexpr uint32_t most_tiles = 1u << 14;
 
   /// What was fastest on H200s, cold and in the L2 cache; right everywhere.
   static reduction_tuning generic() {
@@ -117,6 +117,14 @@ struct reduction_tuning {
     write_rules(text);
   }
 
+  /// A plan as in a table's lines: "messages-dealt 512 4 4".
+  static std::string words_of(const reduction_plan& plan) {
+    std::string words = form_in_words(plan) + ' ' + std::to_string(plan.threads) + ' ' + std::to_string(plan.vectors);
+    if (plan.finish == reduction_finish::cluster) words += ' ' + std::to_string(plan.cluster);
+    if (plan.walk != reduction_walk::one_tile) words += ' ' + std::to_string(plan.blocks_per_sm);
+    return words;
+  }
+
   /// A form as in a table's lines: "one-block", "cluster", "messages-dealt".
   static std::string form_in_words(const reduction_plan& plan) {
     switch (plan.finish) {
@@ -193,10 +201,7 @@ struct reduction_tuning {
     } else {
       text << rule.bytes;
     }
-    text << ' ' << form_in_words(rule.plan) << ' ' << rule.plan.threads << ' ' << rule.plan.vectors;
-    if (rule.plan.finish == reduction_finish::cluster) text << ' ' << rule.plan.cluster;
-    if (rule.plan.walk != reduction_walk::one_tile) text << ' ' << rule.plan.blocks_per_sm;
-    text << '\n';
+    text << ' ' << words_of(rule.plan) << '\n';
   }
 };
 

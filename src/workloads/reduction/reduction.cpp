@@ -20,4 +20,17 @@ reduction_layout layout_of(const reduction_problem& problem, uint64_t memory) {
   return made;
 }
 
+std::string name_of_plan(const std::string& words) {
+  std::string name = words;
+  std::ranges::replace(name, ' ', '.');
+  return name;
+}
+
+std::string words_of_plan(const std::string& method) {
+  if (method.find('.') == std::string::npos) return "";
+  std::string words = method;
+  std::ranges::replace(words, '.', ' ');
+  return words;
+}
+
 }  // namespace gpusync::tool

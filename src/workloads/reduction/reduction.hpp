@@ -51,6 +51,11 @@ struct reduction_layout {
 /// a run which comes back to the first has read 1 GiB since, or so few sums in a run that none comes back.
 reduction_layout layout_of(const reduction_problem& problem, uint64_t memory);
 
+/// What the method is called that sums by one plan alone, from the plan's words in a tuning table: "messages.512.8".
+std::string name_of_plan(const std::string& words);
+/// These words; empty if the method is none of those.
+std::string words_of_plan(const std::string& method);
+
 /// The device side.
 class reduction_device {
  public:

@@ -232,6 +232,41 @@ const register_side<reduction_device> registered(device_kind::cuda, make_side<cu
 
 }  // namespace
 
+/// By one plan, whatever the size.
+template <class T>
+sum_calls calls_by_plan(const cuda_target& where, const sum_pieces<T>& pieces, const reduction_plan& plan) {
+  const uint64_t bytes = pieces.elements * sizeof(T);
+  if (plan.capacity(reduction_tuning::most_tiles) < bytes) throw invalid_argument("The plan does not hold the input.");
+  reduction_tuning tuning = reduction_tuning::generic();
+  reduction_rules& rules = sizeof(T) == 4 ? tuning.float_rules : tuning.double_rules;
+  const reduction_rule rest = rules.back();
+  rules = {{bytes, plan}, rest};
+  const auto storage = std::make_shared<reduction_storage>(where.device(), tuning);
+  return {[=](cudaStream_t stream, uint32_t number) {
+    reduce(*storage, stream, pieces.input(number), pieces.elements, pieces.result(number));
+  }};
+}
+
+/// What there is to choose from: a method for each kernel, in clusters of 8 and of 16, in loops with blocks for all
+/// threads of a multiprocessor.
+template <class T>
+void add_plans(std::vector<sum_method<T>>& methods) {
+  detail::reduction_kernels<T>::for_each([&](reduction_plan plan, const void*) {
+    if (plan.finish == reduction_finish::ticket) return;  // always behind messages
+    if (plan.walk != reduction_walk::one_tile) plan.blocks_per_sm = plan.vectors > 4 ? 2 : 4;
+    const bool clustered = plan.finish == reduction_finish::cluster;
+    for (const uint16_t cluster : {8, 16}) {
+      if (clustered) plan.cluster = cluster;
+      const std::string words = reduction_tuning::words_of(plan);
+      step_method about{name_of_plan(words), "gpusync::reduce by " + words, {}, method_kind::launch};
+      methods.push_back({about, [plan](const cuda_target& where, const sum_pieces<T>& pieces) {
+                           return calls_by_plan(where, pieces, plan);
+                         }});
+      if (!clustered) break;
+    }
+  });
+}
+
 template <class T>
 std::vector<sum_method<T>> library_sums() {
   const auto method = [](const char* name, const char* title, const reduction_options& options) {
@@ -240,9 +275,12 @@ std::vector<sum_method<T>> library_sums() {
                            return calls_of_library(where, pieces, options);
                          }};
   };
-  return {method("gpusync", "gpusync::reduce", {}),
-          method("gpusync-same-order", "gpusync::reduce, the same order of additions in every call", {true, false}),
-          method("gpusync-independent", "gpusync::reduce, no block waits for another", {false, true})};
+  std::vector<sum_method<T>> all{
+      method("gpusync", "gpusync::reduce", {}),
+      method("gpusync-same-order", "gpusync::reduce, the same order of additions in every call", {true, false}),
+      method("gpusync-independent", "gpusync::reduce, no block waits for another", {false, true})};
+  add_plans(all);
+  return all;
 }
 
 template std::vector<sum_method<float>> library_sums<float>();
