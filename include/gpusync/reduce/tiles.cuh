@@ -107,10 +107,11 @@ class tile_sum {
     for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
   }
 
-  /// Adds what there is of a tile. Precondition: it begins in the input, or right behind it.
+  /// Adds what there is of a tile; nothing if it begins behind the input.
   __device__ __forceinline__ void add_some(uint32_t number) {
     const uint64_t before = uint64_t{number} * tile;
-    const auto left = static_cast<uint32_t>(count_ - before < tile ? count_ - before : tile);
+    const uint64_t behind = before < count_ ? count_ - before : 0;
+    const auto left = static_cast<uint32_t>(behind < tile ? behind : tile);
     const vector* const from = vectors_ + before + threadIdx.x;
     vector loaded[Vectors];
 #pragma unroll
