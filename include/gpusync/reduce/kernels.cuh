@@ -10,16 +10,16 @@
 
 namespace gpusync::detail {
 
-/// The device memory that the blocks of a call share.
+/// The device memory that the blocks of a call share. Words that are polled, counted in or read by all blocks lie on
+/// lines of their own.
 struct reduction_words {
-  /// In the upper half the number of the call, in the lower one how many launches are in it: one, or two streams use
-  /// one storage.
-  uint64_t* control;
-  uint32_t* claimed;  ///< tiles that were claimed in this call; 0 between calls
-  uint32_t* ticket;   ///< blocks that have finished in this call; 0 between calls
-  void* messages;     ///< for each block a reduction_message: its sum, and the number of the call
-  void* sums;         ///< for each block its sum, where a ticket orders who reads it
-  uint32_t capacity;  ///< blocks that there are messages for
+  uint32_t* number;    ///< of the call that is under way, or comes next
+  uint32_t* launches;  ///< that are under way: at most one, or two streams use one storage
+  uint32_t* claimed;   ///< tiles that were claimed in this call; 0 between calls
+  uint32_t* ticket;    ///< blocks that have finished in this call; 0 between calls
+  void* messages;      ///< for each block a reduction_message: its sum, and the number of the call
+  void* sums;          ///< for each block its sum, where a ticket orders who reads it
+  uint32_t capacity;   ///< blocks that there are messages for
   timeout_report* report;
 };
 
@@ -51,28 +51,25 @@ struct reduction_message<double> {
 /// A launch's place among those on one storage.
 class reduction_call {
  public:
-  /// Notes that a launch has begun, by its first thread; nothing waits for that before has_company().
+  /// Notes that a launch has begun, by its first thread; nothing waits for that before require_alone().
   __device__ __forceinline__ void begin(const reduction_words& words) {
-    before_ = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(words.control, uint64_t{1});
+    others_ = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(words.launches, 1u);
   }
   /// Fails the launch if another one was under way when it began. By the thread that has called begin().
   __device__ __forceinline__ void require_alone(const reduction_words& words) const {
-    if (static_cast<uint32_t>(before_) != 0) fail(words);
+    if (others_ != 0) fail(words);
   }
-  /// The number of the call that is under way.
-  static __device__ __forceinline__ uint32_t number(const reduction_words& words) {
-    return static_cast<uint32_t>(cuda_memory::load<memory_order::relaxed, scope::device>(words.control) >> 32);
-  }
-  /// Ends it, by one thread when all blocks have given their sums: one call more, one launch less.
-  static __device__ __forceinline__ void end(const reduction_words& words) {
-    cuda_memory::add<memory_order::relaxed, scope::device>(words.control, (uint64_t{1} << 32) - 1);
+  /// Ends it, by one thread when all blocks have given their sums.
+  static __device__ __forceinline__ void end(const reduction_words& words, uint32_t number) {
+    cuda_memory::store<memory_order::relaxed, scope::device>(words.number, number + 1);
+    cuda_memory::add<memory_order::relaxed, scope::device>(words.launches, ~0u);
   }
   [[noreturn]] static __device__ __noinline__ void fail(const reduction_words& words) {
     cuda_grid().fail(words.report, misuse::concurrent_calls, 0);
   }
 
  private:
-  uint64_t before_ = 0;
+  uint32_t others_ = 0;
 };
 
 /// Numbers of calls come again. So that no old one is taken for a new one, none gets older than a quarter of them: all
@@ -115,7 +112,7 @@ __device__ __forceinline__ void collect_messages(T sum, uint32_t call, const red
   if (threadIdx.x != 0) return;
   *out = total;
   if constexpr (Claimed) *words.claimed = 0;
-  reduction_call::end(words);
+  reduction_call::end(words, call);
 }
 
 /// The block that takes the last ticket adds up what all have left behind.
@@ -137,7 +134,7 @@ __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const re
   *out = total;
   if constexpr (Claimed) *words.claimed = 0;
   *words.ticket = 0;
-  reduction_call::end(words);
+  reduction_call::end(words, call);
 }
 
 /// Blocks that are to fit on a multiprocessor: as many as leave a thread registers for its vectors. Of few vectors all
@@ -166,7 +163,11 @@ template <class T, unsigned Threads, unsigned Vectors, reduction_finish Finish, 
 __global__ void __launch_bounds__(Threads, resident_tiles(Threads, Vectors))
     reduce_tiles(reduction::input<T> in, T* out, reduction_words words) {
   constexpr bool claimed = Walk == reduction_walk::claimed;
-  const uint32_t number = reduction_call::number(words);
+  // Not by every thread: so many loads of one line would come back late.
+  uint32_t number = 0;
+  if (threadIdx.x == 0 || Finish == reduction_finish::ticket || blockIdx.x == gridDim.x - 1) {
+    number = cuda_memory::load<memory_order::relaxed, scope::device>(words.number);
+  }
   const bool first = blockIdx.x == 0 && threadIdx.x == 0;
   reduction_call call;
   if (first) call.begin(words);

@@ -26,7 +26,7 @@ namespace gpusync {
 /// What a reduction may do.
 struct reduction_options {
   /// Every call with the same input adds in the same order, so that floating-point results are equal to the last bit.
-  /// Otherwise blocks of inputs of more than 512 MiB take the tiles that come, which is 1 % faster.
+  /// Otherwise blocks of inputs of more than 1 GiB take the tiles that come, which is up to 1 % faster.
   bool same_order = false;
   /// No block waits for another: for devices on which blocks of one grid may have to wait for each other's end.
   /// Otherwise one block waits for all others; as the grid's last one it has started last, and should it ever start
@@ -81,9 +81,11 @@ class reduction_side {
 
   reduction_words words() const {
     uint64_t* const first = memory_->data();
-    return {first,
-            reinterpret_cast<uint32_t*>(first + line),
-            reinterpret_cast<uint32_t*>(first + 2 * line),
+    const auto word = [&](size_t number) { return reinterpret_cast<uint32_t*>(first + number * line); };
+    return {word(0),
+            word(1),
+            word(2),
+            word(3),
             first + words_before_messages,
             first + words_before_messages + 2 * size_t{capacity_},
             capacity_,
@@ -93,7 +95,7 @@ class reduction_side {
   /// As if `call` were the next one. Blocks.
   void reset(uint32_t call) {
     std::vector<uint64_t> image(words_before_messages + 3 * size_t{capacity_});
-    image[0] = uint64_t{call} << 32;
+    image[0] = call;
     for (uint32_t i = 0; i < capacity_; ++i) {
       const uint32_t before = call - 1;
       if (sizeof(T) == 4) image[words_before_messages + i] = uint64_t{before} << 32;
@@ -107,7 +109,7 @@ class reduction_side {
 
  private:
   static constexpr size_t line = 16;  ///< words of a line of the L2 cache
-  static constexpr size_t words_before_messages = 3 * line;
+  static constexpr size_t words_before_messages = 4 * line;
 
   static const void* kernel_of(const reduction_plan& plan) {
     const void* const kernel = reduction_kernels<T>::find(plan);

@@ -36,33 +36,19 @@ struct reduction_tuning {
     made.float_rules = {{2 * kib, one_block_plan(32, 4)},
                         {4 * kib, one_block_plan(128, 2)},
                         {8 * kib, one_block_plan(128, 4)},
-                        {16 * kib, one_block_plan(512, 2)},
+                        {16 * kib, one_block_plan(256, 4)},
                         {32 * kib, one_block_plan(512, 4)},
                         {64 * kib, cluster_plan(8, 256, 2)},
                         {128 * kib, cluster_plan(8, 256, 4)},
                         {256 * kib, cluster_plan(16, 256, 4)},
-                        {512 * kib, message_plan(128, 2)},
+                        {512 * kib, cluster_plan(16, 512, 4)},
                         {1 * mib, message_plan(128, 4)},
-                        {2 * mib, message_plan(256, 2)},
-                        {4 * mib, message_plan(256, 4)},
-                        {8 * mib, message_plan(256, 8)},
+                        {16 * mib, message_plan(256, 8)},
                         {32 * mib, message_plan(512, 8)},
-                        {512 * mib, loop_plan(reduction_walk::dealt, 4, 512, 4)},
+                        {1024 * mib, loop_plan(reduction_walk::dealt, 2, 512, 8)},
                         {reduction_rule::any, loop_plan(reduction_walk::claimed, 2, 512, 8)}};
-    made.double_rules = {{2 * kib, one_block_plan(32, 4)},
-                         {8 * kib, one_block_plan(128, 4)},
-                         {16 * kib, one_block_plan(256, 4)},
-                         {32 * kib, one_block_plan(512, 4)},
-                         {64 * kib, cluster_plan(8, 256, 2)},
-                         {128 * kib, cluster_plan(8, 256, 4)},
-                         {256 * kib, cluster_plan(16, 256, 4)},
-                         {1 * mib, message_plan(128, 4)},
-                         {2 * mib, message_plan(256, 4)},
-                         {4 * mib, message_plan(512, 4)},
-                         {8 * mib, message_plan(256, 8)},
-                         {32 * mib, message_plan(512, 8)},
-                         {512 * mib, loop_plan(reduction_walk::dealt, 4, 512, 4)},
-                         {reduction_rule::any, loop_plan(reduction_walk::claimed, 2, 512, 8)}};
+    made.double_rules = made.float_rules;
+    made.double_rules[9].plan = message_plan(256, 2);
     return made;
   }
 
