@@ -31,8 +31,9 @@ double busy_cycles(const std::vector<warp_stamp>& stamps, size_t warps) {
     if (one.warps == warps) cycles.push_back(static_cast<double>(one.end - one.begin));
   }
   if (cycles.empty() || cycles.size() * 2 < by_sm.size()) {
-    throw error("The blocks were not spread evenly over the multiprocessors: " + std::to_string(cycles.size()) +
-                " of " + std::to_string(by_sm.size()) + " had " + std::to_string(warps) + " warps.");
+    throw invalid_argument(
+        "The blocks were not spread evenly over the multiprocessors: " + std::to_string(cycles.size()) + " of " +
+        std::to_string(by_sm.size()) + " had " + std::to_string(warps) + " warps.");
   }
   return summarize(cycles).median;
 }

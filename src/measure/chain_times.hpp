@@ -17,8 +17,8 @@ struct warp_stamp {
 double slowest_cycles(const std::vector<warp_stamp>& stamps, size_t warps);
 
 /// Cycles from the first begin to the last end on a multiprocessor that has `warps` of the warps; the median over all
-/// that have just so many. Throws gpusync::error if that is fewer than half of those with any: then the blocks were not
-/// spread evenly, and their figures say nothing.
+/// that have just so many. Throws invalid_argument if that is fewer than half of those with any: then the blocks were
+/// not spread evenly, and their figures say nothing.
 double busy_cycles(const std::vector<warp_stamp>& stamps, size_t warps);
 
 /// Nanoseconds between the first and the last block that was let go. Throws gpusync::error if one was not: the others

@@ -29,10 +29,10 @@ struct meeting_point {
 
 /// What a launch of chains is given.
 struct chain_setting {
-  unsigned int group;           ///< lanes or threads of a group, where that is not part of the operation's type
-  unsigned int seed;            ///< a number that is not known when this is compiled
-  unsigned long long* wrong;    ///< counts threads whose results were not right
-  meeting_point* meeting;       ///< null: blocks begin when they come
+  unsigned int group;            ///< lanes or threads of a group, where that is not part of the operation's type
+  unsigned int seed;             ///< a number that is not known when this is compiled
+  unsigned long long* wrong;     ///< counts threads whose results were not right
+  meeting_point* meeting;        ///< null: blocks begin when they come
   unsigned int arrived_by_then;  ///< meeting->arrived once all blocks of this launch have come
 };
 
@@ -107,10 +107,11 @@ __device__ __forceinline__ unsigned int exchanged_word(unsigned int thread, unsi
 }
 
 /// Words handed over through shared memory, with the operation between writing and reading them and no other
-/// synchronization; two halves, so that one operation a step is enough. Some lanes come late.
+/// synchronization; two halves, so that one operation a step is enough. Some lanes come late. Its dynamic shared memory
+/// is two words for each thread.
 template <class Operation>
 __global__ void __launch_bounds__(1024) exchange_words(chain_setting setting, unsigned int steps) {
-  __shared__ unsigned int words[2][1024];
+  extern __shared__ unsigned int words_exchanged[];
   if (!Operation::takes_part(setting)) return;
   Operation operation(setting);
   unsigned int wrong = 0;
@@ -121,7 +122,7 @@ __global__ void __launch_bounds__(1024) exchange_words(chain_setting setting, un
       while (chain_clock() - came < 100) {
       }
     }
-    unsigned int* const half = words[step % 2];
+    unsigned int* const half = words_exchanged + step % 2 * blockDim.x;
     half[threadIdx.x] = exchanged_word(threadIdx.x, step);
     operation.once(step);
     const unsigned int other = operation.partner();

@@ -36,10 +36,10 @@ uint64_t count_opcodes(const std::vector<std::string>& opcodes, const std::vecto
 
 /// Instructions for one operation, from the difference of a longer and a shorter chain.
 struct operation_code {
-  double own = 0;        ///< the operation's own, in line
-  double elsewhere = 0;  ///< the same where only divergent lanes come
-  double guards = 0;     ///< branches to there (BRA.DIV, BRA.CONV), in line
-  double all = 0;        ///< all in line
+  double own = 0;           ///< the operation's own, in line
+  double elsewhere = 0;     ///< the same where only divergent lanes come
+  double guards = 0;        ///< branches to there (BRA.DIV, BRA.CONV), in line
+  double all = 0;           ///< all in line
   bool collective = false;  ///< there is a WARPSYNC where divergent lanes come
 };
 

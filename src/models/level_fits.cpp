@@ -9,8 +9,8 @@ std::vector<row> level_fits(const std::vector<row>& rows) {
   std::vector<row> fits;
   // Those that order nothing have no words to check, and take what they take.
   for (const method_series& series : series_of(rows, "threads", "latency", fit_weights::even, fit_rows::drawn)) {
-    fits.push_back(line_row(
-        series, {"threads", "latency over warps", "cycles_per_warp", "cycles", "cycles", threads_per_warp}));
+    fits.push_back(
+        line_row(series, {"threads", "latency over warps", "cycles_per_warp", "cycles", "cycles", threads_per_warp}));
   }
   return fits;
 }

@@ -106,12 +106,11 @@ void measure_throughput(const block_levels& what, const std::vector<level_varian
                             {"warps_per_sm", count_metric(uint64_t{shape.threads} / 32 * shape.blocks_per_sm)},
                             {"start_spread", median_metric(starts, 1e-3, "us", keep)}};
   }
-  what.add(variants, results,
-           {{"threads", int64_t{shape.threads}}, {"blocks_per_sm", int64_t{shape.blocks_per_sm}}});
+  what.add(variants, results, {{"threads", int64_t{shape.threads}}, {"blocks_per_sm", int64_t{shape.blocks_per_sm}}});
 }
 
 std::string in_words(const level_shape& shape) {
-  if (shape.blocks_per_sm == 0) return fmt::format("{} blocks of {} threads", shape.cluster, shape.threads);
+  if (shape.blocks_per_sm == 0) return fmt::format("clusters of {} x {} threads", shape.cluster, shape.threads);
   return fmt::format("{} blocks of {} threads per SM", shape.blocks_per_sm, shape.threads);
 }
 
@@ -138,7 +137,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const std::vector<level_variant> alone = chosen_variants(request, all, false);
   const std::vector<level_variant> in_clusters = chosen_variants(request, all, true);
 
-  constexpr size_t parts = 3;
+  constexpr size_t parts = 2;
   experiment_sink part = sink;
   const auto of_part = [&](size_t i) {
     part.progress = part_of(sink.progress, i, parts);
@@ -149,16 +148,17 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   };
 
   const comparison_setting first = of_part(0);
-  for_each_case(std::vector<std::string>{"machine code"}, part, [](const std::string& one) { return one; },
-                [&](const std::string&, const auto&) { sink.add(code.summary(name, request), true); });
+  for_each_case(
+      std::vector<std::string>{"machine code"}, part, [](const std::string& one) { return one; },
+      [&](const std::string&, const auto&) { sink.add(code.summary(name, request), true); });
   for_each_sweep(latency_sweeps(request, all), part, label, [&](level_shape shape, const auto& progress) {
     const std::vector<level_variant>& variants = shape.cluster == 0 ? alone : in_clusters;
     shape.cluster = std::max(shape.cluster, 1u);
     return measure_latency({first, *device, code}, variants, shape, progress);
   });
-  if (alone.empty()) return;
-  const comparison_setting second = of_part(2);
-  for_each_case(filling_shapes(device->threads_per_sm(), chosen_threads(request), request.quick), part, label,
+  const comparison_setting second = of_part(1);
+  const std::vector<int64_t> threads = alone.empty() ? std::vector<int64_t>{} : chosen_threads(request);
+  for_each_case(filling_shapes(device->threads_per_sm(), threads, request.quick), part, label,
                 [&](const level_shape& shape, const auto& progress) {
                   measure_throughput({second, *device, code}, alone, shape, progress);
                 });
@@ -167,7 +167,8 @@ void run(const experiment_request& request, const experiment_sink& sink) {
 
 std::string answer(const measured_rows& measured) {
   const auto in_blocks = [](const row& entry, const std::string& method, int64_t threads) {
-    return entry.method == method && axis_number(entry.axes, "threads") == threads && !axis_number(entry.axes, "cluster");
+    return entry.method == method && axis_number(entry.axes, "threads") == threads &&
+           !axis_number(entry.axes, "cluster");
   };
   const auto latency = [&](const std::string& method, int64_t threads) -> std::optional<double> {
     const row* const found =

@@ -92,11 +92,10 @@ void counted_levels::add_to(row& entry, const level_variant& variant) {
   add("other_path_instructions", code ? code->elsewhere : 0);
   add("all_instructions", code ? code->all : 0);
   if (!code) return;
-  const std::string said =
-      fmt::format("{:g} of {} in line and {:g} where divergent lanes go, of {:.3g} instructions for each of {} more "
-                  "operations (sm_{})",
-                  code->own, join_words(variant.own), code->elsewhere, code->all, counts.longer - counts.shorter,
-                  architecture_);
+  const std::string said = fmt::format(
+      "{:g} of {} in line and {:g} where divergent lanes go, of {:.3g} instructions for each of {} more "
+      "operations (sm_{})",
+      code->own, join_words(variant.own), code->elsewhere, code->all, counts.longer - counts.shorter, architecture_);
   entry.verification = entry.verification ? *entry.verification + "; " + said : said;
 }
 
@@ -110,9 +109,10 @@ void mark_removed(row& entry) {
     if (!name.ends_with("_instructions")) figure = empty_metric(figure.unit);
   }
   if (entry.status != row_status::ok) return;
-  mark_skipped(entry,
-               "Removed by the compiler: the operation's instruction is not in the machine code that was timed, so that "
-               "what it took is not its cost.");
+  mark_skipped(
+      entry,
+      "Removed by the compiler: the operation's instruction is not in the machine code that was timed, so that "
+      "what it took is not its cost.");
 }
 
 step_method method_of(const level_variant& variant) {

@@ -24,8 +24,7 @@ const std::vector<std::string> ways{wong, by_events, by_host};
 const std::vector<std::string> repeated{"float-add", "syncthreads", "tile-shuffle", "syncwarp"};
 
 std::vector<int64_t> chosen_repeats(const experiment_request& request) {
-  const std::vector<int64_t> repeats =
-      chosen_numbers(request, "repeats", {1, 2, 4, 8, 16, 32, 64, 128, 256, 512});
+  const std::vector<int64_t> repeats = chosen_numbers(request, "repeats", {1, 2, 4, 8, 16, 32, 64, 128, 256, 512});
   for (const int64_t each : repeats) {
     if ((each & (each - 1)) != 0) throw usage_error(fmt::format("Axis repeats takes powers of two, not {}.", each));
   }
@@ -90,8 +89,8 @@ void check_addition(levels_device& device, counted_levels& code, const compariso
     const bool is_chain = result.method.name == wong;
     result.entry.kind.reset();
     result.entry.items = {is_chain ? "Z20" : "Z21"};
-    result.entry.metrics = {{"latency", is_chain ? result.median_of(latency_sample, 1, "cycles", keep)
-                                                 : difference_metric(result, keep)}};
+    result.entry.metrics = {
+        {"latency", is_chain ? result.median_of(latency_sample, 1, "cycles", keep) : difference_metric(result, keep)}};
     if (is_chain) {
       code.add_to(result.entry, find_variant(device, "float-add"));
     } else {
@@ -112,8 +111,9 @@ std::vector<method_result> compare_lengths(levels_device& device, const level_va
     method.name = fmt::format("{}", each);
     all.push_back(method);
   }
-  const auto program = kept_if_stuck(device.prepare(variant, shape));
+  std::shared_ptr<level_program> program;
   const auto prepare = [&](const step_method& method) -> prepared_method {
+    if (!program) program = kept_if_stuck(device.prepare(variant, shape));
     const auto length = static_cast<uint32_t>(std::stoul(method.name));
     candidate turns;
     turns.run = [program, length, shape]() -> turn_samples {
@@ -125,7 +125,8 @@ std::vector<method_result> compare_lengths(levels_device& device, const level_va
 }
 
 /// Cycles of each repeat more than in the chain before, round by round.
-std::vector<double> differences(const method_result& longer, const method_result& shorter, const repeat_counts& counts) {
+std::vector<double> differences(const method_result& longer, const method_result& shorter,
+                                const repeat_counts& counts) {
   return by_round(longer.figures.of(latency_sample), shorter.figures.of(latency_sample),
                   [&](double more, double fewer) { return repeat_difference(more, fewer, counts); });
 }
@@ -143,8 +144,8 @@ void check_repeats(levels_device& device, counted_levels& code, const std::strin
     name_by(entry, variant);
     entry.items = {"Z22"};
     entry.axes = {{"operation", method}, {"repeats", repeats[i]}};
-    entry.metrics = {{"cycles_per_repeat", results[i].median_of(latency_sample, 1.0 / static_cast<double>(repeats[i]),
-                                                                "cycles", keep)}};
+    entry.metrics = {{"cycles_per_repeat",
+                      results[i].median_of(latency_sample, 1.0 / static_cast<double>(repeats[i]), "cycles", keep)}};
     if (i == 0 || entry.status != row_status::ok || results[i - 1].entry.status != row_status::ok) continue;
     const repeat_counts counts{static_cast<uint64_t>(repeats[i - 1]), static_cast<uint64_t>(repeats[i])};
     const metric latency = median_metric(differences(results[i], results[i - 1], counts), 1, "cycles", keep);
@@ -163,8 +164,9 @@ void check_repeats(levels_device& device, counted_levels& code, const std::strin
     summary.metrics = {{"jumps", count_metric(count_jumps(latencies))},
                        {"least_latency", plain_metric(least, "cycles", latencies.size())},
                        {"most_latency", plain_metric(most, "cycles", latencies.size())}};
-    summary.verification = "a jump: from one number of repeats to the next, from 16 on, each repeat more takes over a "
-                           "tenth and over a cycle more or less than before";
+    summary.verification =
+        "a jump: from one number of repeats to the next, from 16 on, each repeat more takes over a "
+        "tenth and over a cycle more or less than before";
   }
   code.add_to(summary, variant);
   if (code.is_removed(variant)) {
@@ -203,7 +205,8 @@ std::string answer(const measured_rows& measured) {
   };
   const row *const chain = find(wong), *const events = find(by_events);
   if (chain == nullptr || events == nullptr) return "";
-  const std::string chain_cycles = figure(*value_of(*chain, "latency")), event_cycles = figure(*value_of(*events, "latency"));
+  const std::string chain_cycles = figure(*value_of(*chain, "latency")),
+                    event_cycles = figure(*value_of(*events, "latency"));
   return answer_in(measured, {fmt::format("Both methods agree: a float addition takes {} cycles by Wong's chain, {} by "
                                           "Eq 7",
                                           chain_cycles, event_cycles)});

@@ -20,8 +20,8 @@ constexpr const char* name = "warp-sync";
 constexpr const char *convergent = "convergent", *divergent = "divergent";
 
 /// The operations that are known without a device, for what is asked before one is opened.
-const std::vector<std::string> methods{"tile-sync", "tile-shuffle", "coalesced-sync", "coalesced-shuffle",
-                                       "syncwarp",  "shuffle",      "any",            "redux-max"};
+const std::vector<std::string> methods{"tile-sync", "tile-shuffle", "coalesced-sync", "coalesced-shuffle", "syncwarp",
+                                       "shuffle",   "any",          "redux-max"};
 
 std::vector<level_variant> chosen_variants(const experiment_request& request, const std::vector<level_variant>& all,
                                            const std::string& method) {
@@ -155,7 +155,8 @@ std::string answer(const measured_rows& measured) {
 
 const register_experiment registered({
     name,
-    "what a barrier of a warp, of some of its lanes, and a shuffle take, and whether they are in the machine code at all",
+    "what a barrier of a warp, of some of its lanes, and a shuffle take, and whether they are in the machine code at "
+    "all",
     {"Z6"},
     {device_kind::cuda},
     {{"group", "lanes that synchronize: tiles have 1, 2, 4, 8, 16 or 32", 1, 32, false, "1,2,3,4,8,16,31,32"},

@@ -1,5 +1,5 @@
-// Workload "levels": one way to synchronize inside a multiprocessor or a cluster, again and again, each time waiting for
-// the one before (Zhang et al. 2020, items Z6, Z7 and Z20 to Z22). C++17: CUDA sources include it.
+// Workload "levels": one way to synchronize inside a multiprocessor or a cluster, again and again, each time waiting
+// for the one before (Zhang et al. 2020, items Z6, Z7 and Z20 to Z22). C++17: CUDA sources include it.
 #pragma once
 
 #include <cstdint>

@@ -28,6 +28,7 @@ void start(const cuda_target& where, const launch_shape& shape, bool together, c
   cudaLaunchConfig_t config{};
   config.gridDim = to_dim3(shape.blocks);
   config.blockDim = to_dim3(shape.threads);
+  config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = where.stream();
   config.attrs = attributes;
   if (shape.cluster > 1) {
@@ -86,8 +87,10 @@ class chain_program : public level_program {
       chain_setting setting = this->setting();
       unsigned int steps = exchange_steps;
       void* arguments[] = {&setting, &steps};
-      require_co_resident(where_.device(), entry_.exchange, shape_);
-      start(where_, shape_, together_, entry_.exchange, arguments);
+      launch_shape shape = shape_;
+      shape.shared_bytes = 2 * shape.threads.count() * sizeof(unsigned int);
+      if (shape.cluster > 1) require_co_resident(where_.device(), entry_.exchange, shape);  // allows large clusters
+      start(where_, shape, false, entry_.exchange, arguments);
       where_.await(limit_s);
       words = steps * taking_part();
     }
@@ -146,7 +149,8 @@ __global__ void add_repeatedly(unsigned long long steps, float more, float less,
 
 class adds_program : public repeated_adds {
  public:
-  explicit adds_program(const cuda_target& where) : where_(where), sums_(where.device(), adding_lanes * sizeof(float)) {}
+  explicit adds_program(const cuda_target& where)
+      : where_(where), sums_(where.device(), adding_lanes * sizeof(float)) {}
 
   double run(uint64_t steps, bool by_events) override {
     const cuda_device_scope scope(where_.device().ordinal());
@@ -239,9 +243,8 @@ double cuda_levels::clock_mhz() {
 }
 
 const level_entry& cuda_levels::find(const level_variant& variant) const {
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const level_entry& entry) {
-    return name_of(entry.what) == name_of(variant);
-  });
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const level_entry& entry) { return name_of(entry.what) == name_of(variant); });
   if (found == entries_.end()) throw invalid_argument("There is no way to synchronize " + name_of(variant) + ".");
   return *found;
 }

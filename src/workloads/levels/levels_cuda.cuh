@@ -20,8 +20,8 @@ struct level_entry {
   bool leaves_value = false;       ///< the chain itself says whether it was right
 };
 
-/// Lengths of chains whose difference is taken, and of those of operations that are many instructions each: a chain must
-/// not outgrow the instruction cache (128 KiB), or fetching it would be what is measured.
+/// Lengths of chains whose difference is taken, and of those of operations that are many instructions each: a chain
+/// must not outgrow the instruction cache (128 KiB), or fetching it would be what is measured.
 using usual_chains = std::integer_sequence<unsigned int, 64, 192>;
 using middle_chains = std::integer_sequence<unsigned int, 32, 96>;
 using short_chains = std::integer_sequence<unsigned int, 8, 24>;

@@ -96,8 +96,12 @@ class float_add : public plain_operation {
   static constexpr bool leaves_value = true;
 
   __device__ explicit float_add(const chain_setting& setting)
-      : first_(static_cast<float>(setting.seed % 1024 + threadIdx.x)), value_(first_), more_(setting.group != 0 ? 2.0f : 1.0f) {}
-  __device__ __forceinline__ void once(unsigned int) { asm volatile("add.f32 %0, %0, %1;" : "+f"(value_) : "f"(more_)); }
+      : first_(static_cast<float>(setting.seed % 1024 + threadIdx.x)),
+        value_(first_),
+        more_(setting.group != 0 ? 2.0f : 1.0f) {}
+  __device__ __forceinline__ void once(unsigned int) {
+    asm volatile("add.f32 %0, %0, %1;" : "+f"(value_) : "f"(more_));
+  }
   __device__ bool wrong(unsigned int operations) const {
     return value_ != first_ + more_ * static_cast<float>(operations);
   }

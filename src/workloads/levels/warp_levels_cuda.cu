@@ -79,14 +79,17 @@ class warp_redux : public counting_operation {
     value_ = __reduce_max_sync(~0u, value_);
 #endif
   }
-  __device__ bool wrong(unsigned int) const { return value_ != first_ - threadIdx.x % 32 + 31; }
+  __device__ bool wrong(unsigned int) const {
+    return value_ != first_ - threadIdx.x % 32 + 31;
+  }
 };
 
 /// Odd and even lanes come from two branches, each with an instruction of its own; the differing comments keep the
 /// compiler from making them one.
 class diverging : public counting_operation {
  public:
-  __device__ explicit diverging(const chain_setting& setting) : counting_operation(setting), odd_(threadIdx.x % 2 != 0) {}
+  __device__ explicit diverging(const chain_setting& setting)
+      : counting_operation(setting), odd_(threadIdx.x % 2 != 0) {}
   __device__ bool wrong(unsigned int operations) const { return value_ != first_ + operations * (odd_ ? 1 : 3); }
 
  protected:
