@@ -27,7 +27,8 @@ constexpr recipe recipes[] = {{"run_time", "blocks", crossing_rows},
                               {"part_time", "blocks", decomposition_fits},
                               {"total_time", "iterations", opencl_iteration_fits},
                               {"device_time", "groups", opencl_barrier_fits},
-                              {"device_memory", "groups", opencl_memory_fits}};
+                              {"device_memory", "groups", opencl_memory_fits},
+                              {"latency", "threads", level_fits}};
 
 const axis_value* find_axis(const row& entry, const std::string& name) {
   const auto found = std::ranges::find(entry.axes, name, [](const auto& axis) { return axis.first; });

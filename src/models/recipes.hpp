@@ -16,4 +16,7 @@ std::vector<row> opencl_barrier_fits(const std::vector<row>& rows);
 std::vector<row> opencl_iteration_fits(const std::vector<row>& rows);
 std::vector<row> opencl_memory_fits(const std::vector<row>& rows);
 
+/// Latency of barriers of a block over its warps (Zhang et al. 2020, item Z7).
+std::vector<row> level_fits(const std::vector<row>& rows);
+
 }  // namespace gpusync::tool
