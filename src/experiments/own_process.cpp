@@ -30,8 +30,8 @@ bool is_own_process() {
 }
 
 std::vector<std::string> own_process_command(const own_case& one, const experiment_request& request) {
-  std::vector<std::string> command{"/proc/self/exe",  "run",    one.experiment, "--quiet", "--device",
-                                   request.device.id, "--json", "-"};
+  std::vector<std::string> command{"/proc/self/exe", "run", one.experiment, "--quiet", "--device", request.device.id,
+                                   "--json",         "-"};
   for (const auto& [axis, word] : one.words) command.insert(command.end(), {"--axis", axis + "=" + word});
   for (const auto& [axis, values] : request.axes.numbers) {
     command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
@@ -48,8 +48,7 @@ std::vector<std::string> own_process_command(const own_case& one, const experime
 
 own_process_result measure_in_own_process(const own_case& one, const experiment_request& request,
                                           std::chrono::milliseconds limit) {
-  const child_outcome found =
-      run_child(own_process_command(one, request), {limit}, false, {std::string(mark) + "=1"});
+  const child_outcome found = run_child(own_process_command(one, request), {limit}, false, {std::string(mark) + "=1"});
   own_process_result result{{}, found.ended, found.exit_code, found.output};
   if (found.output.empty()) return result;
   try {

@@ -1,4 +1,5 @@
-// Cases that are measured in a process of their own, because what they do to a process, or to a device, must end with it.
+// Cases that are measured in a process of their own, because what they do to a process, or to a device, must end with
+// it.
 #pragma once
 
 #include <chrono>

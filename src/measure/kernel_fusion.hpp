@@ -52,7 +52,8 @@ inline constexpr const char* overhead_sample = "overhead";
 inline constexpr const char* many_launches_sample = "many launches";
 inline constexpr const char* few_launches_sample = "few launches";
 
-/// The program as a candidate of a comparison: each turn carries out both sequences, the one or the other first in turn.
+/// The program as a candidate of a comparison: each turn carries out both sequences, the one or the other first in
+/// turn.
 candidate by_kernel_fusion(fusible_program program, const fusion_counts& counts);
 
 }  // namespace gpusync::tool

@@ -14,11 +14,11 @@ namespace {
 
 /// A stream: the host queues launches, the device carries them out one after the other.
 struct simulated_stream {
-  double overhead = 1400;       ///< of the device, between two kernels
-  double host = 3500;           ///< of the host, for a launch
+  double overhead = 1400;  ///< of the device, between two kernels
+  double host = 3500;      ///< of the host, for a launch
   double synchronization = 4000;
   double unit = 5000;
-  double first_unit = 5000;     ///< of a kernel
+  double first_unit = 5000;  ///< of a kernel
   double noise = 0;
   std::minstd_rand chance{1};
 

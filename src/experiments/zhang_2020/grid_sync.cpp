@@ -39,17 +39,16 @@ std::string in_words(const map_point& point) {
 
 std::vector<map_point> points_of(const experiment_request& request) {
   const bool quick = request.quick;
-  const auto blocks = chosen_numbers(
-      request, "blocks_per_sm", quick ? std::vector<uint32_t>{1, 8} : std::vector<uint32_t>{1, 2, 4, 8, 16, 32});
-  const auto threads = chosen_numbers(request, "threads",
-                                      quick ? std::vector<uint32_t>{256} : std::vector<uint32_t>{32, 64, 128, 256, 512, 1024});
+  const auto blocks = chosen_numbers(request, "blocks_per_sm",
+                                     quick ? std::vector<uint32_t>{1, 8} : std::vector<uint32_t>{1, 2, 4, 8, 16, 32});
+  const auto threads = chosen_numbers(
+      request, "threads", quick ? std::vector<uint32_t>{256} : std::vector<uint32_t>{32, 64, 128, 256, 512, 1024});
   std::vector<map_point> points;
   for (const int64_t per_sm : blocks) {
     for (const int64_t size : threads) {
       for (const int64_t stores : request.axes.numbers_or("stores", {0, 1})) {
         const auto count = static_cast<uint32_t>(per_sm * request.device.compute_units);
-        points.push_back(
-            {static_cast<uint32_t>(per_sm), {count, static_cast<uint32_t>(size), stores != 0}});
+        points.push_back({static_cast<uint32_t>(per_sm), {count, static_cast<uint32_t>(size), stores != 0}});
       }
     }
   }
@@ -83,8 +82,8 @@ std::string in_words_of_launch(const launch_point& point) {
 }
 
 std::vector<std::vector<launch_point>> sweeps_of(const experiment_request& request) {
-  const auto counts = chosen_numbers(request, "barriers",
-                                     request.quick ? std::vector<uint32_t>{1, 8} : std::vector<uint32_t>{1, 2, 4, 8, 16, 32});
+  const auto counts = chosen_numbers(
+      request, "barriers", request.quick ? std::vector<uint32_t>{1, 8} : std::vector<uint32_t>{1, 2, 4, 8, 16, 32});
   std::vector<std::vector<launch_point>> sweeps;
   for (const bool in_graph : {true, false}) {
     std::vector<launch_point>& sweep = sweeps.emplace_back();
@@ -110,8 +109,8 @@ void measure_launches(const experiment_request& request, const experiment_sink& 
   const step_shape shape = shapes_or(request, {fmt::format("{}x256", request.device.compute_units)}).front();
   for_each_sweep(sweeps_of(request), sink, in_words_of_launch, [&](const launch_point& point, const auto& progress) {
     const auto workload = device->launches(point.barriers, point.in_graph);
-    auto results = compare_steps(*workload, {name, request, sink, {"Z8"}}, launch_methods_of(request, *workload),
-                                 shape, progress);
+    auto results =
+        compare_steps(*workload, {name, request, sink, {"Z8"}}, launch_methods_of(request, *workload), shape, progress);
     for (method_result& result : results) {
       if (!result.entry.metrics.empty()) result.entry.metrics.front().first = "launch_time";
     }

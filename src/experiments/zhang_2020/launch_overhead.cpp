@@ -141,10 +141,10 @@ prepared_method prepare(const launch_setting& setting, const launch_case& one, c
 void say_whether_long_enough(row& entry) {
   const std::optional<double> unit = value_of(entry, "unit_time"), least = value_of(entry, "least_unit");
   if (!entry.verification || !unit || !least) return;
-  *entry.verification += *unit >= *least ? fmt::format("; a unit lasts {} us, at least the {} that equation 6 asks for",
-                                                       figure(*unit), figure(*least))
-                                         : fmt::format("; a unit lasts {} us, too short for equation 6: at least {}",
-                                                       figure(*unit), figure(*least));
+  *entry.verification +=
+      *unit >= *least
+          ? fmt::format("; a unit lasts {} us, at least the {} that equation 6 asks for", figure(*unit), figure(*least))
+          : fmt::format("; a unit lasts {} us, too short for equation 6: at least {}", figure(*unit), figure(*least));
 }
 
 void add_metrics(method_result& result, const launch_case& one, const method_result* traditional, bool keep) {
@@ -164,10 +164,9 @@ void add_metrics(method_result& result, const launch_case& one, const method_res
   add("launch_overhead", overhead_sample);
   if (traditional != nullptr) {
     const auto minus = [](double value, double base) { return value - base; };
-    metrics.emplace_back("above_traditional",
-                         median_metric(by_round(result.figures.of(overhead_sample),
-                                                traditional->figures.of(overhead_sample), minus),
-                                       us, "us", false));
+    metrics.emplace_back("above_traditional", median_metric(by_round(result.figures.of(overhead_sample),
+                                                                     traditional->figures.of(overhead_sample), minus),
+                                                            us, "us", false));
   }
   if (one.measure == figure_3) {
     add("total_latency", total_sample);
@@ -186,8 +185,8 @@ void add_metrics(method_result& result, const launch_case& one, const method_res
 std::vector<launch_case> cases_of(const experiment_request& request) {
   std::vector<launch_case> cases;
   const auto units = chosen_of(request, "unit", wait_unit_names, &wait_unit_name::name);
-  const auto unit_us = chosen_numbers(
-      request, "unit_us", request.quick ? std::vector<uint32_t>{5} : std::vector<uint32_t>{1, 2, 5, 10});
+  const auto unit_us =
+      chosen_numbers(request, "unit_us", request.quick ? std::vector<uint32_t>{5} : std::vector<uint32_t>{1, 2, 5, 10});
   for (const std::string& measure : chosen_words(request, "measure", {null_kernel, fusion, figure_3})) {
     if (measure == null_kernel) {
       cases.push_back({measure});

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "experiments/answers.hpp"
+#include "experiments/choices.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/published.hpp"
 #include "results/groups.hpp"
@@ -61,8 +62,8 @@ prepared_method prepare(warp_timers_device& device, const step_method& method, c
 
 void add_metrics(method_result& result, const passages& seen, bool keep_samples) {
   if (result.figures.samples.empty()) return;
-  const auto held = static_cast<uint64_t>(
-      std::ranges::count_if(seen, [](const warp_passage& each) { return margin_of(each) >= 0; }));
+  const auto held =
+      static_cast<uint64_t>(std::ranges::count_if(seen, [](const warp_passage& each) { return margin_of(each) >= 0; }));
   const bool all = held == seen.size();
   result.entry.metrics = {
       {"margin", result.median_of(margin_sample, 1, "cycles", keep_samples)},
@@ -98,22 +99,24 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   rule.min_samples = rule.samples_before_budget = rule.max_samples + 1;  // how they scatter is the finding
   const comparison_setting setting{name, request, sink, {}, [&device] { return device->clock_mhz(); }};
   const std::vector<std::string> cases{"32 branches"};
-  for_each_case(cases, sink, [](const std::string& one) { return one; }, [&](const std::string&, const auto& progress) {
-    std::map<std::string, std::shared_ptr<passages>> seen;
-    const auto prepared = [&](const step_method& method) {
-      return prepare(*device, method, seen[method.name] = std::make_shared<passages>());
-    };
-    auto results = compare_methods(setting, methods, prepared, rule, progress);
-    for (method_result& result : results) {
-      if (seen[result.method.name]) add_metrics(result, *seen[result.method.name], request.keep_samples);
-    }
-    const std::vector<method_result> with_axes = results;
-    add_rows(results, {}, sink);
-    for (const method_result& result : with_axes) {
-      const bool wanted = std::ranges::find(with_lanes, result.method.name) != with_lanes.end();
-      if (wanted && seen[result.method.name]) add_lanes(result, *seen[result.method.name], sink);
-    }
-  });
+  for_each_case(
+      cases, sink, [](const std::string& one) { return one; },
+      [&](const std::string&, const auto& progress) {
+        std::map<std::string, std::shared_ptr<passages>> seen;
+        const auto prepared = [&](const step_method& method) {
+          return prepare(*device, method, seen[method.name] = std::make_shared<passages>());
+        };
+        auto results = compare_methods(setting, methods, prepared, rule, progress);
+        for (method_result& result : results) {
+          if (seen[result.method.name]) add_metrics(result, *seen[result.method.name], request.keep_samples);
+        }
+        const std::vector<method_result> with_axes = results;
+        add_rows(results, {}, sink);
+        for (const method_result& result : with_axes) {
+          const bool wanted = std::ranges::find(with_lanes, result.method.name) != with_lanes.end();
+          if (wanted && seen[result.method.name]) add_lanes(result, *seen[result.method.name], sink);
+        }
+      });
   add_all(published_rows(paper::zhang_2020, name), sink);
 }
 
@@ -131,13 +134,13 @@ std::string answer(const measured_rows& measured) {
   }
   if (holding == 0 && letting_through.empty()) return "";
   if (letting_through.empty()) {
-    return answer_in(measured, {fmt::format("Trust barriers of a warp in divergent code: all {} kinds held every lane",
-                                            holding)});
+    return answer_in(
+        measured, {fmt::format("Trust barriers of a warp in divergent code: all {} kinds held every lane", holding)});
   }
-  return answer_in(measured, {fmt::format("Do not trust {} in divergent code: lanes passed before all had come",
-                                          join_words(letting_through)),
-                              fmt::format("Do not trust {} kinds of warp barriers in divergent code",
-                                          letting_through.size())});
+  return answer_in(
+      measured,
+      {fmt::format("Do not trust {} in divergent code: lanes passed before all had come", join_words(letting_through)),
+       fmt::format("Do not trust {} kinds of warp barriers in divergent code", letting_through.size())});
 }
 
 request_check checks() {

@@ -78,8 +78,8 @@ struct launch_kernels {
 /// Launches as the steps of runs. A run's first and last launch check, and cancel in the difference of two runs.
 class launches_program : public cuda_program {
  public:
-  launches_program(const cuda_target& where, const launch_shape& shape, const launch_kernels& kernels,
-                   kernel_start how, std::unique_ptr<cuda_barrier> barrier, uint32_t barriers, bool in_graph,
+  launches_program(const cuda_target& where, const launch_shape& shape, const launch_kernels& kernels, kernel_start how,
+                   std::unique_ptr<cuda_barrier> barrier, uint32_t barriers, bool in_graph,
                    const std::shared_ptr<cuda_arrays>& memory, std::shared_ptr<run_data> data)
       : cuda_program(where, shape, std::move(data), {launches_at_once, false, 0, {}}),
         kernels_(kernels),
@@ -170,8 +170,8 @@ class cuda_launches : public workload {
       require_co_resident(where_.device(), kernels.idle, launched);
       require_co_resident(where_.device(), kernels.checking, launched);
     }
-    const auto memory = std::make_shared<cuda_arrays>(
-        where_, exchange_arrays(shape.blocks, shape.threads, {array_content::counts()}));
+    const auto memory =
+        std::make_shared<cuda_arrays>(where_, exchange_arrays(shape.blocks, shape.threads, {array_content::counts()}));
     return std::make_unique<launches_program>(
         where_, launched, kernels, method.needs_co_residency ? kernel_start::cooperative : kernel_start::plain,
         waits ? make_cuda_barrier(method.name, where_, shape.blocks, method.plan) : nullptr, barriers_, in_graph_,

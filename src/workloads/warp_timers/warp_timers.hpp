@@ -1,5 +1,5 @@
-// Workload "warp timers": every lane of a warp goes its own way to a barrier of the warp, and notes the clock before and
-// behind it. C++17: CUDA sources include it.
+// Workload "warp timers": every lane of a warp goes its own way to a barrier of the warp, and notes the clock before
+// and behind it. C++17: CUDA sources include it.
 #pragma once
 
 #include <array>
