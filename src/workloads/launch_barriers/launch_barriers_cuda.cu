@@ -41,8 +41,9 @@ __global__ void __launch_bounds__(1024, full_blocks<1024>) no_barriers(launch_ta
   if (grid.block() == 0 && grid.thread() == 0) (void)atomicAdd(task.launches, 1ull);
 }
 
-/// Launches of a graph. Runs are multiples of this, streamed ones too.
-constexpr uint32_t launches_at_once = 16;
+/// Launches of a graph, so many that what a replay costs besides is little for each. Runs are multiples of this,
+/// streamed ones too.
+constexpr uint32_t launches_at_once = 128;
 
 /// What is to be found in memory when a run is over: all launches counted, no wrong word.
 class launch_result : public run_data {

@@ -64,7 +64,8 @@ __device__ __forceinline__ void take_part(const partial_task& task, uint32_t mem
   if (!is_caller(task, member)) {
     leave();
     stay(task);
-    return;
+    // Really ends: a compiler may make those that return wait for the others of their warp.
+    asm volatile("exit;");
   }
   if (speaks) {
     task.words[member] = word_of(member);
