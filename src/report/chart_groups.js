@@ -106,7 +106,8 @@ function chartGroups(results, titles) {
     const {row, x} = entry;
     const beside = [...groups.values()].filter((group) =>
       x && group.experiment === row.experiment && group.x === x && group.entries[0].figure.unit === entry.figure.unit &&
-      !isPublished(group.entries[0].row) && sameWords(row, group.entries[0].row));
+      headlineName(group.entries[0].row) === headlineName(row) && !isPublished(group.entries[0].row) &&
+      sameWords(row, group.entries[0].row));
     for (const group of beside) {
       group.entries.push(entry);
       group.published = row.device.slice(published.length);
