@@ -17,9 +17,9 @@ class cuda_graph {
  public:
   cuda_graph() = default;
   /// Captures what `queue()` starts on `stream`. Throws what `queue` throws, and cuda_failure; the stream, which others
-  /// may use too, is never left in capture.
+  /// may use too, is never left in capture. `flags`: as cudaGraphInstantiate() takes them.
   template <class Queue>
-  cuda_graph(cudaStream_t stream, Queue&& queue) {
+  cuda_graph(cudaStream_t stream, Queue&& queue, unsigned long long flags = 0) {
     check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
     std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, destroy> graph;
     try {
@@ -31,7 +31,7 @@ class cuda_graph {
     }
     check_cuda(end(stream, graph), "cudaStreamEndCapture");
     cudaGraphExec_t instance = nullptr;
-    check_cuda(cudaGraphInstantiate(&instance, graph.get(), 0), "cudaGraphInstantiate");
+    check_cuda(cudaGraphInstantiate(&instance, graph.get(), flags), "cudaGraphInstantiate");
     instance_.reset(instance);
   }
 

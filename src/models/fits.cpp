@@ -26,6 +26,7 @@ struct recipe {
 constexpr recipe recipes[] = {{"run_time", "blocks", crossing_rows},
                               {"part_time", "blocks", decomposition_fits},
                               {"total_time", "iterations", opencl_iteration_fits},
+                              {"launch_time", "barriers", launch_barrier_fits},
                               {"device_time", "groups", opencl_barrier_fits},
                               {"device_memory", "groups", opencl_memory_fits},
                               {"latency", "threads", level_fits}};

@@ -10,6 +10,9 @@ namespace gpusync::tool {
 /// Where barriers are faster than launches, over the blocks (Feng and Xiao 2010, item F10).
 std::vector<row> crossing_rows(const std::vector<row>& rows);
 
+/// What a barrier of a launch takes, over the barriers in it, and from how many on it takes less than NVIDIA's.
+std::vector<row> launch_barrier_fits(const std::vector<row>& rows);
+
 /// The equations of Shen 2013: 3 and 4, over the work-groups; 5 and 6, over the iterations; memory over the
 /// work-groups.
 std::vector<row> opencl_barrier_fits(const std::vector<row>& rows);

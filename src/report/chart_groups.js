@@ -18,12 +18,19 @@ const ownDefault = "placed-counters-acquire-release";  // this library's default
 const mostAtFirst = 12;  // lines that a chart shows at first; of more, those of the main methods
 
 /** What a chart of this row has on its x axis; nothing for a row without such an axis, or one drawn from others. */
-const xAxisOf = (row) =>
-  "fit" in row.axes ? undefined : ["iterations", "blocks", "groups"].find((name) => typeof row.axes[name] === "number");
+const xAxisOf = (row) => "fit" in row.axes ? undefined :
+  ["iterations", "blocks", "groups", "blocks_per_sm", "barriers", "lane"].find((name) => typeof row.axes[name] === "number");
+
+/** Whether these are blocks, of which there are some sizes. */
+const areBlocks = (x) => x === "blocks" || x === "blocks_per_sm";
+
+/** The rows that stand for a row in charts: a lane has several times, and each is a line. */
+const linesOf = (row) => xAxisOf(row) !== "lane" || isPublished(row) ? [row] :
+  Object.entries(row.metrics).map(([name, found]) => ({...row, method: `${row.method}, ${name}`, metrics: {[name]: found}}));
 
 /** Axes besides the one on x and, for blocks and lines over them, the threads. */
 const otherAxes = (row, x) => Object.entries(row.axes).filter(([name]) =>
-  name !== x && (name !== "threads" || (x !== "blocks" && !("fit" in row.axes))));
+  name !== x && (name !== "threads" || (!areBlocks(x) && !("fit" in row.axes))));
 
 const inWords = (axes) => axes.filter(([name]) => name !== "fit").map(([name, value]) =>
   name === "stores" ? (value ? "stores in flight" : "no stores in flight") : `${name} ${value}`);
@@ -41,7 +48,8 @@ const rangeOf = (row) => {
 /** The shape of a row in words: "30 blocks of 256 threads". */
 function shapeOf(row, x) {
   const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-  const words = x === undefined ? [] : [count(row.axes[x], x === "groups" ? "work-group" : x.replace(/s$/, ""))];
+  const noun = {groups: "work-group", blocks_per_sm: "block per SM"}[x] ?? x?.replace(/s$/, "");
+  const words = x === undefined ? [] : [count(row.axes[x], noun)];
   if (row.axes.threads !== undefined) words.push(count(row.axes.threads, "thread"));
   return words.join(" of ");
 }
@@ -85,7 +93,7 @@ function chartGroups(results, titles) {
     if (!groups.has(key)) groups.set(key, {...group, entries: []});
     groups.get(key).entries.push(entry);
   };
-  const all = results.rows.map((row) => ({row, figure: headline(row), x: xAxisOf(row)}))
+  const all = results.rows.flatMap(linesOf).map((row) => ({row, figure: headline(row), x: xAxisOf(row)}))
     .filter(({figure: found}) => found && (found.value !== null));
   for (const entry of all.filter(({row, x}) => x && !isPublished(row))) {
     const {row, x} = entry;
@@ -98,7 +106,8 @@ function chartGroups(results, titles) {
     const {row, x} = entry;
     const beside = [...groups.values()].filter((group) =>
       x && group.experiment === row.experiment && group.x === x && group.entries[0].figure.unit === entry.figure.unit &&
-      !isPublished(group.entries[0].row) && sameWords(row, group.entries[0].row));
+      headlineName(group.entries[0].row) === headlineName(row) && !isPublished(group.entries[0].row) &&
+      sameWords(row, group.entries[0].row));
     for (const group of beside) {
       group.entries.push(entry);
       group.published = row.device.slice(published.length);
@@ -153,10 +162,11 @@ function comparisonGroups(results, titles, printed, put) {
 
 /** What the x axis may show: the blocks at one block size, or all shapes; the fullest choice first. */
 function choicesOf({entries, x}) {
-  if (x !== "blocks") {
-    return [{name: x === "groups" ? "work-groups" : x, entries, label: ({row}) => String(row.axes[x]),
+  if (!areBlocks(x)) {
+    return [{name: {groups: "work-groups", lane: "lanes"}[x] ?? x, entries, label: ({row}) => String(row.axes[x]),
              rank: ({row}) => row.axes[x]}];
   }
+  const noun = x === "blocks" ? "blocks" : "blocks per SM";
   const sizeOf = ({row}) => row.axes.threads ?? null;
   // Papers do not always say how large their blocks were; what they print is shown beside blocks of any size.
   const anySize = (entry) => isPublished(entry.row) && sizeOf(entry) === null;
@@ -165,19 +175,19 @@ function choicesOf({entries, x}) {
   const choices = sizes.map((threads) => {
     const chosen = entries.filter((entry) => anySize(entry) || sizeOf(entry) === threads);
     return {
-      name: threads === null ? "blocks" : `blocks of ${threads} thread${threads === 1 ? "" : "s"}`,
+      name: threads === null ? noun : `${noun} of ${threads} thread${threads === 1 ? "" : "s"}`,
       entries: chosen,
-      label: ({row}) => String(row.axes.blocks),
-      rank: ({row}) => row.axes.blocks,
+      label: ({row}) => String(row.axes[x]),
+      rank: ({row}) => row.axes[x],
     };
   });
   choices.sort((a, b) => b.entries.length - a.entries.length);
   if (sizes.length > 1) {
     choices.push({
-      name: "blocks × threads",
+      name: `${noun} × threads`,
       entries,
-      label: ({row}) => `${row.axes.blocks}×${row.axes.threads ?? "?"}`,
-      rank: ({row}) => row.axes.blocks * (row.axes.threads ?? 1) + row.axes.blocks / 1e9,
+      label: ({row}) => `${row.axes[x]}×${row.axes.threads ?? "?"}`,
+      rank: ({row}) => row.axes[x] * (row.axes.threads ?? 1) + row.axes[x] / 1e9,
     });
   }
   return choices;

@@ -82,7 +82,8 @@ std::string row_html(const document& results, const experiment_rows& part, const
   html += fmt::format(R"(<th scope="row">{}</th>)", html_escaped(entry.method));
   for (const std::string& name : part.metrics) html += metric_cells(entry, name);
   html += value ? number_cell(static_cast<double>(headline->n), cells.samples) : number_cell({}, "");
-  const bool has_ratio = value && fastest != nullptr && (is_contender(entry) || is_floor(entry) || !entry.ordered);
+  const bool has_ratio = value && fastest != nullptr && *headline_value(*fastest) > 0 &&
+                         (is_contender(entry) || is_floor(entry) || !entry.ordered);
   html += number_cell(has_ratio ? std::optional(*value / *headline_value(*fastest)) : std::nullopt, cells.ratio);
   html += text_cell(cells.verified, R"( class="verified")");
   html += number_cell(entry.clock_mhz, entry.clock_mhz ? fmt::format("{:.0f}", *entry.clock_mhz) : "");

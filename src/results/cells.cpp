@@ -18,7 +18,7 @@ row_cells cells_of(const row& entry, const row* fastest) {
       cells.ratio = "floor";
     } else if (!entry.ordered) {
       cells.ratio = "unordered";
-    } else if (fastest != nullptr && is_contender(entry)) {
+    } else if (fastest != nullptr && is_contender(entry) && *headline_value(*fastest) > 0) {
       cells.ratio = ratio(*measured->value / *headline_value(*fastest));
     }
   }
@@ -28,6 +28,9 @@ row_cells cells_of(const row& entry, const row* fastest) {
   }
   if (entry.status == row_status::ok && measured != nullptr && !measured->value) {
     cells.remark = entry.verification.value_or("");  // it says why there is no figure
+  }
+  if (entry.status == row_status::ok && entry.find_metric("deadlock") != nullptr) {
+    cells.remark = entry.verification.value_or("");  // what happened, in words
   }
   for (const char* finding : {"score", "query_end", "reference_end"}) {  // what somebody wanted to know
     const metric* found = entry.find_metric(finding);

@@ -89,16 +89,19 @@ std::string axes_in_words(const axis_values& axes) {
     return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
   };
   const auto blocks = axis_number(axes, "blocks");
+  const auto per_sm = axis_number(axes, "blocks_per_sm");
   const auto threads = axis_number(axes, "threads");
   const auto groups = axis_number(axes, "groups");  // OpenCL's words for the same
   const auto items = axis_number(axes, "items");
   std::string words;
   if (blocks) words = count(*blocks, "block");
-  if (threads) words += (blocks ? " of " : "") + count(*threads, "thread");
+  if (per_sm) words += (blocks ? ", " : "") + count(*per_sm, "block") + " per SM";
+  if (threads) words += (blocks || per_sm ? " of " : "") + count(*threads, "thread");
   if (groups) words += (words.empty() ? "" : ", ") + count(*groups, "work-group");
   if (items) words += (groups ? " of " : words.empty() ? "" : ", ") + count(*items, "work-item");
   for (const auto& [name, value] : axes) {
     if ((name == "blocks" && blocks) || (name == "threads" && threads)) continue;
+    if (name == "blocks_per_sm" && per_sm) continue;
     if ((name == "groups" && groups) || (name == "items" && items)) continue;
     if (!words.empty()) words += ", ";
     const auto* number = std::get_if<int64_t>(&value);

@@ -265,10 +265,14 @@ bool has_times(const row_group& group) {
   return std::ranges::any_of(group.rows, [](const row* entry) { return *unit_of_work(entry) != '\0'; });
 }
 
-/// Blocks and threads of a group, from its axes of that name or from a shape like "132x256"; 1 where none is named.
-std::pair<int64_t, int64_t> grid_of(const row_group& group) {
+/// Blocks and threads of a group, from its axes of that name, from the blocks on each multiprocessor, or from a shape
+/// like "132x256"; 1 where none is named.
+std::pair<int64_t, int64_t> grid_of(const document& results, const row_group& group) {
   std::pair<int64_t, int64_t> grid{axis_number(group.axes, "blocks").value_or(1),
                                    axis_number(group.axes, "threads").value_or(1)};
+  if (const std::optional<int64_t> per_sm = axis_number(group.axes, "blocks_per_sm")) {
+    grid.first = *per_sm * compute_units_of(results, group.device).value_or(1);
+  }
   for (const auto& [name, value] : group.axes) {
     const auto* word = std::get_if<std::string>(&value);
     if (name != "shape" || word == nullptr) continue;
@@ -282,12 +286,12 @@ std::pair<int64_t, int64_t> grid_of(const row_group& group) {
 bool is_usual(const document& results, const row_group& group) {
   constexpr int64_t usual_threads = 256;
   const std::optional<int64_t> units = compute_units_of(results, group.device);
-  return units && grid_of(group) == std::pair{*units, usual_threads};
+  return units && grid_of(results, group) == std::pair{*units, usual_threads};
 }
 
 /// What main_verdicts() chooses by.
 std::tuple<bool, double, int64_t, int64_t> rank_of(const document& results, const row_group& group) {
-  const auto [blocks, threads] = grid_of(group);
+  const auto [blocks, threads] = grid_of(results, group);
   return {is_usual(results, group), static_cast<double>(blocks) * static_cast<double>(threads), blocks,
           axis_number(group.axes, "stores").value_or(0)};
 }

@@ -59,7 +59,8 @@ def experiments():
         yield ["run", word], 2, f"Did you mean {meant}?"
         yield ["run", "barrier-cost", word], 2, word
     for name in ("grid-barriers", "late-arrival", "message-floor", "split-phase", "barrier-stress", "store-atomicity",
-                 "rmw-faults", "opencl-barriers", "opencl-iterations", "opencl-memory"):
+                 "rmw-faults", "opencl-barriers", "opencl-iterations", "opencl-memory", "launch-overhead", "grid-sync",
+                 "warp-timers", "partial-sync"):
         yield ["run", name, "-d", "host"], 2, "does not run on host devices"
 
 

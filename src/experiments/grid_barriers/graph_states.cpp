@@ -1,16 +1,11 @@
 // Experiment graph-states: what a step of a CUDA graph takes in processes that have done different things before.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <cstdlib>
 
 #include "experiments/answers.hpp"
 #include "experiments/method_comparison.hpp"
+#include "experiments/own_process.hpp"
 #include "experiments/shapes.hpp"
-#include "measure/child_process.hpp"
-#include "results/context.hpp"
 #include "results/groups.hpp"
-#include "results/json.hpp"
 #include "results/text.hpp"
 #include "workloads/graph_states/graph_states.hpp"
 
@@ -39,9 +34,6 @@ step_shape shape_of(const experiment_request& request) {
   return shapes_or(request, {fmt::format("{}x256", request.device.compute_units)}).front();
 }
 
-/// Set in processes that are one history's own.
-constexpr const char* own_process = "GPUSYNC_GRAPH_STATES_OWN_PROCESS";
-
 /// In this process, which has done nothing else but look at its devices and make the graph that documents watch.
 void measure_here(const process_history& history, const experiment_request& request, const experiment_sink& sink,
                   const std::function<void(double)>& progress) {
@@ -61,40 +53,17 @@ void measure_here(const process_history& history, const experiment_request& requ
   }
 }
 
-/// This program's command line for one history.
-std::vector<std::string> command_for(const process_history& history, const experiment_request& request) {
-  std::vector<std::string> command{
-      "/proc/self/exe",  "run",    name, "--quiet", "--device",
-      request.device.id, "--json", "-",  "--axis",  fmt::format("{}={}", history_axis, history.name)};
-  for (const auto& [axis, values] : request.axes.numbers) {
-    command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
-  }
-  for (const auto& [axis, values] : request.axes.words) {
-    if (axis == history_axis) continue;
-    command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
-  }
-  if (request.quick) command.emplace_back("--quick");
-  if (!request.keep_samples) command.emplace_back("--no-samples");
-  return command;
-}
-
 /// In a process of its own. What a process did to its graphs ends with it.
 void measure_in_child(const process_history& history, const experiment_request& request, const experiment_sink& sink) {
-  const child_outcome found =
-      run_child(command_for(history, request), {std::chrono::minutes(2)}, false, {std::string(own_process) + "=1"});
+  own_process_result found =
+      measure_in_own_process({name, {{history_axis, history.name}}}, request, std::chrono::minutes(2));
   if (sink.interrupted()) return;
-  if (found.exit_code == 0 || (found.exit_code == 1 && !found.output.empty())) {
-    document results = parse_document(found.output, "the document of a process of its own");
-    if (!is_incomplete(results)) {
-      for (row& entry : results.rows) sink.add(std::move(entry), true);
-      return;
-    }
-  }
+  for (row& entry : found.rows) sink.add(std::move(entry), true);
+  if (!found.rows.empty()) return;
   row entry = new_row(name, request, "graph", method_kind::graph);
   entry.axes = {{history_axis, std::string(history.name)}};
   entry.status = row_status::failed;
-  entry.reason = found.ended ? fmt::format("The process of its own ended with exit code {}.", found.exit_code)
-                             : "The process of its own did not end in two minutes and was ended.";
+  entry.reason = found.reason();
   sink.add(std::move(entry), true);
 }
 
@@ -102,7 +71,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const std::vector<process_history> histories = chosen_histories(request);
   const auto label = [](const process_history& history) { return std::string(history.name); };
   for_each_case(histories, sink, label, [&](const process_history& history, const auto& progress) {
-    if (std::getenv(own_process) != nullptr) return measure_here(history, request, sink, progress);
+    if (is_own_process()) return measure_here(history, request, sink, progress);
     progress(0, "in a process of its own");
     measure_in_child(history, request, sink);
   });
