@@ -70,7 +70,7 @@ TEST(Zhang, PublishedReductionsAreThoseOfTables3To6) {
 }
 
 TEST(Zhang, PublishedFiguresOfTheTextHaveTheirPlaces) {
-  for (const std::string& method : {"dependent-chain", "repeat-difference"}) {
+  for (const char* method : {"dependent-chain", "repeat-difference"}) {
     EXPECT_EQ(printed("method-check", v100, method, "latency"), 4);
     EXPECT_EQ(printed("method-check", p100, method, "latency"), 6);
   }
