@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <vector>
+
+#include "support/exchanging_threads.hpp"
+#include "workloads/stencil/stencil_on_chip.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -71,6 +75,54 @@ TEST(StencilTiles, SayWhatLacks) {
   EXPECT_NE(refusal({1024, 1024, 1}, 132, small).find("takes 65536 bytes of a block's 49152"), std::string::npos);
   EXPECT_NE(refusal({65536, 1, 1}, 132, room_of(512)).find("Rods"), std::string::npos);
   EXPECT_NE(refusal({101, 101, 1}, 132, room_of(512)).find("even"), std::string::npos);
+}
+
+/// A text with the number of steps that host threads run.
+template <class Real, uint32_t Dimensions>
+struct played : stencil_on_chip<Real, Dimensions> {
+  uint32_t count;
+  uint32_t steps() const { return count; }
+};
+
+/// Words that differ from the host's relaxation.
+template <class Real, uint32_t Dimensions>
+uint64_t wrong_on_chip(const stencil_size& size, uint32_t blocks, uint32_t threads, bool split) {
+  constexpr uint32_t steps = 6;
+  const auto real = sizeof(Real) == 8 ? stencil_real::twice : stencil_real::single;
+  const stencil_body body(size, real, steps);
+  std::vector<std::vector<point_pair<Real>>> buffers;
+  for (const array_content& content : body.content()) {
+    buffers.emplace_back(content.bytes / sizeof(point_pair<Real>));
+    std::memcpy(static_cast<void*>(buffers.back().data()), content.first.get(), content.bytes);
+  }
+  using text = played<Real, Dimensions>;
+  const tile_room room{64 * 1024, threads, text::most_rows, sizeof(Real)};
+  text work;
+  work.a = &buffers[0].front().left;
+  work.b = &buffers[1].front().left;
+  work.size = size;
+  work.tiles = tiles_for(size, blocks, room).tiles;
+  work.count = steps;
+  if (split) {
+    test::run_exchanging_split(work, blocks, threads);
+  } else {
+    test::run_exchanging(work, blocks, threads, test::kernels::one_for_all);
+  }
+  return different_words(body.content().front(), reinterpret_cast<const uint32_t*>(buffers[0].data()));
+}
+
+TEST(StencilOnChip, FindsWhatTheHostFinds) {
+  for (const bool split : {false, true}) {
+    SCOPED_TRACE(split ? "split" : "whole");
+    EXPECT_EQ((wrong_on_chip<double, 2>({16, 13, 1}, 3, 32, split)), 0u) << "several strips in a tile";
+    EXPECT_EQ((wrong_on_chip<double, 2>({60, 9, 1}, 2, 32, split)), 0u) << "threads without points";
+    EXPECT_EQ((wrong_on_chip<float, 2>({8, 5, 1}, 4, 32, split)), 0u) << "tiles of one row, one block without";
+    EXPECT_EQ((wrong_on_chip<float, 2>({4, 3, 1}, 1, 32, split)), 0u);
+    EXPECT_EQ((wrong_on_chip<double, 3>({8, 7, 9}, 3, 32, split)), 0u);
+    EXPECT_EQ((wrong_on_chip<float, 3>({6, 9, 12}, 4, 32, split)), 0u) << "rows that are on no side";
+    EXPECT_EQ((wrong_on_chip<double, 3>({4, 3, 3}, 2, 32, split)), 0u);
+    EXPECT_EQ((wrong_on_chip<double, 3>({6, 12, 12}, 2, 64, split)), 0u);
+  }
 }
 
 }  // namespace

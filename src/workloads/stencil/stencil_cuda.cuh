@@ -4,7 +4,7 @@
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "workloads/stencil/stencil_cuda.hpp"
-#include "workloads/stencil/stencil_on_chip.cuh"
+#include "workloads/stencil/stencil_on_chip.hpp"
 
 namespace gpusync::tool {
 

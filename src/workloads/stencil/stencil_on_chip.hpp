@@ -3,10 +3,9 @@
 //
 // Step s reads what lies around the tile from one buffer, in which the blocks beside it left it in step s - 1, and
 // leaves the tile's own rim in the other. A block writes to a buffer again two steps later, when all have passed the
-// boundary behind their reading.
+// boundary behind their reading. C++17: CUDA sources include it; tests run it on host threads.
 #pragma once
 
-#include "boundary/cuda_exchange_grid.cuh"
 #include "workloads/stencil/stencil_tiles.hpp"
 
 namespace gpusync::tool {
@@ -36,11 +35,13 @@ struct stencil_on_chip : computation {
     uint32_t shared;                          ///< its first pair in shared memory
     uint32_t pitch;                           ///< pairs from row to row there
     uint32_t pairs;                           ///< of a row of points
-    size_t global;                            ///< its first point in the buffers
+    uint32_t global;                          ///< its first point in the buffers
     bool at_top, at_bottom, at_low, at_high;  ///< whether it has the tile's first row, its last, or is on a side
   };
 
-  __device__ __forceinline__ kept load(cuda_exchange_grid grid, uint32_t) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD kept load(Grid grid, uint32_t) const {
     kept now = placed(grid);
     GPUSYNC_UNROLL()
     for (uint32_t r = 0; r < most_rows; ++r) {
@@ -52,7 +53,9 @@ struct stencil_on_chip : computation {
   }
 
   /// A whole step.
-  __device__ __forceinline__ void step(cuda_exchange_grid grid, uint32_t number, kept& now) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void step(Grid grid, uint32_t number, kept& now) const {
     forget(grid, now);
     const stencil_kept<Real> buffers = stencil_load(a, b, number);
     march(
@@ -68,7 +71,9 @@ struct stencil_on_chip : computation {
   }
 
   /// What other blocks wait for: the tile's rim.
-  __device__ __forceinline__ void first(cuda_exchange_grid grid, uint32_t number, kept& now) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void first(Grid grid, uint32_t number, kept& now) const {
     forget(grid, now);
     const stencil_kept<Real> buffers = stencil_load(a, b, number);
     const auto rim = [&](uint32_t r, const pair& before, const pair& after) {
@@ -91,7 +96,9 @@ struct stencil_on_chip : computation {
   }
 
   /// The others, which need nothing from other blocks.
-  __device__ __forceinline__ void rest(cuda_exchange_grid grid, uint32_t number, kept& now) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void rest(Grid grid, uint32_t number, kept& now) const {
     forget(grid, now);
     if (Dimensions != 3 || !(now.at_low || now.at_high)) {
       const stencil_kept<Real> buffers = stencil_load(a, b, number);
@@ -108,7 +115,9 @@ struct stencil_on_chip : computation {
     share(grid, now);
   }
 
-  __device__ __forceinline__ void save(cuda_exchange_grid, const kept& now) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void save(Grid, const kept& now) const {
     GPUSYNC_UNROLL()
     for (uint32_t r = 0; r < most_rows; ++r) {
       if (r < now.rows) write(a, now.global + r * row_pitch(), now.own[r]);
@@ -118,7 +127,9 @@ struct stencil_on_chip : computation {
  private:
   /// Lets the compiler forget what it knows of these from the step before: what follows from them for each row would be
   /// kept in more registers than there are.
-  static __device__ __forceinline__ void forget(cuda_exchange_grid grid, kept& now) {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  static GPUSYNC_HD void forget(Grid grid, kept& now) {
     now.shared = grid.opaque(now.shared);
     now.pitch = grid.opaque(now.pitch);
     now.global = grid.opaque(now.global);
@@ -127,16 +138,18 @@ struct stencil_on_chip : computation {
   }
 
   /// The tile in shared memory, one row of pairs behind the other.
-  static __device__ __forceinline__ pair* shared_tile(cuda_exchange_grid grid) {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  static GPUSYNC_HD pair* shared_tile(Grid grid) {
     return static_cast<pair*>(grid.dynamic_shared());
   }
 
   /// Points from row to row, or from plate to plate, in the buffers.
-  __device__ __forceinline__ uint32_t row_pitch() const {
-    return Dimensions == 3 ? size.width * size.height : size.width;
-  }
+  GPUSYNC_HD uint32_t row_pitch() const { return Dimensions == 3 ? size.width * size.height : size.width; }
 
-  __device__ __forceinline__ kept placed(cuda_exchange_grid grid) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD kept placed(Grid grid) const {
     const stencil_tile tile = stencil_tile_of(size, tiles, grid.block());
     kept now;
     now.pairs = stencil_columns(size, 1);
@@ -158,20 +171,22 @@ struct stencil_on_chip : computation {
     return now;
   }
 
-  __device__ __forceinline__ bool on_rim(const kept& now, uint32_t r) const {
+  GPUSYNC_HD bool on_rim(const kept& now, uint32_t r) const {
     return (r == 0 && now.at_top) || (r + 1 == now.rows && now.at_bottom) ||
            (Dimensions == 3 && (now.at_low || now.at_high));
   }
 
-  static __device__ __forceinline__ pair read(const Real* buffer, uint32_t place) {
+  static GPUSYNC_HD pair read(const Real* buffer, uint32_t place) {
     return *reinterpret_cast<const pair*>(buffer + place);
   }
-  static __device__ __forceinline__ void write(Real* buffer, uint32_t place, const pair& points) {
+  static GPUSYNC_HD void write(Real* buffer, uint32_t place, const pair& points) {
     *reinterpret_cast<pair*>(buffer + place) = points;
   }
 
   /// Leaves the thread's points in shared memory.
-  __device__ __forceinline__ void share(cuda_exchange_grid grid, const kept& now) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void share(Grid grid, const kept& now) const {
     pair* const tile = shared_tile(grid);
     GPUSYNC_UNROLL()
     for (uint32_t r = 0; r < most_rows; ++r) {
@@ -180,20 +195,26 @@ struct stencil_on_chip : computation {
   }
 
   /// The old points before the thread's first row.
-  __device__ __forceinline__ pair above(cuda_exchange_grid grid, const Real* from, const kept& now) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD pair above(Grid grid, const Real* from, const kept& now) const {
     if (!now.at_top) return shared_tile(grid)[now.shared - now.pitch];
     return from == nullptr ? pair{} : read(from, now.global - row_pitch());
   }
   /// The old points behind row r, which is not yet new.
-  __device__ __forceinline__ pair below(cuda_exchange_grid grid, const Real* from, const kept& now, uint32_t r) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD pair below(Grid grid, const Real* from, const kept& now, uint32_t r) const {
     if (r + 1 < most_rows && r + 1 < now.rows) return now.own[r + 1 < most_rows ? r + 1 : r];
     if (!now.at_bottom) return shared_tile(grid)[now.shared + (r + 1) * now.pitch];
     return from == nullptr ? pair{} : read(from, now.global + (r + 1) * row_pitch());
   }
 
   /// The new points of row r, whose old ones are `old`, between those of `before` and of `after`.
-  __device__ __forceinline__ pair relaxed(cuda_exchange_grid grid, const Real* from, const kept& now, uint32_t r,
-                                          const pair& old, const pair& before, const pair& after) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD pair relaxed(Grid grid, const Real* from, const kept& now, uint32_t r, const pair& old, const pair& before,
+                          const pair& after) const {
     const pair* const here = shared_tile(grid) + now.shared + r * now.pitch;
     const bool is_first = now.column == 0, is_last = now.column + 2 == size.width;
     const Real left = (is_first ? Real{0} : here[-1].right) + old.right;
@@ -213,9 +234,9 @@ struct stencil_on_chip : computation {
   }
 
   /// Makes the thread's rows new, one behind the other: `fresh_of(r, before, after)` of the old ones around it.
-  template <class FreshOf>
-  __device__ __forceinline__ void march(cuda_exchange_grid grid, kept& now, FreshOf&& fresh_of,
-                                        const Real* from) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class FreshOf>
+  GPUSYNC_HD void march(Grid grid, kept& now, FreshOf&& fresh_of, const Real* from) const {
     if (now.rows == 0) return;
     pair before = above(grid, from, now);
     GPUSYNC_UNROLL()
