@@ -17,15 +17,15 @@ namespace {
 
 constexpr const char* name = "stencil";
 
-/// The shapes that the user names, or one and two blocks on each SM of an H200, and as many threads as it holds;
+/// The shapes that the user names, or one block on each SM of an H200 and as many threads as it holds;
 /// elsewhere a block on each processor.
 std::vector<step_shape> shapes_of(const experiment_request& request) {
   if (request.device.kind != device_kind::cuda && !has_chosen(request, "shape")) {
     const auto processors = static_cast<uint32_t>(std::max(1, request.device.compute_units));
     return {{processors, static_cast<uint32_t>(threads_by_default(request.device.kind))}};
   }
-  return shapes_or(request, request.quick ? std::vector<std::string>{"132x512"}
-                                          : std::vector<std::string>{"132x512", "264x512", "264x1024"});
+  return shapes_or(
+      request, request.quick ? std::vector<std::string>{"132x512"} : std::vector<std::string>{"132x512", "264x1024"});
 }
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, int64_t dimensions) {
@@ -110,7 +110,7 @@ const register_experiment registered({
     "a step of a Jacobi relaxation: one kernel with a grid barrier, or a kernel for each step",
     {"Z24"},
     {device_kind::cuda, device_kind::opencl, device_kind::host},
-    {shape_axis("132x512,264x512,264x1024; with --quick 132x512; on OpenCL and the host a block on each processor"),
+    {shape_axis("132x512,264x1024; with --quick 132x512; on OpenCL and the host a block on each processor"),
      {"dimensions", "1: a rod of elements^2 points; 2: a square plate of as many; 3: a cube of about as many", 1, 3,
       false, "1,2,3"},
      {"elements", "points on a side of the plate", 8, 8192, false, "256,512,1024; with --quick 256"},
