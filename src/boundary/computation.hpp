@@ -10,6 +10,11 @@
 // for a Grid that is a cuda_exchange_grid on a GPU and a host_grid on host threads. Where the end of a kernel is the
 // boundary, every step is load, step, save: the same code as between the barriers of a kernel that runs them all, which
 // loads and saves once.
+//
+// A text whose steps are split has besides step() its two halves, for barriers that are split:
+//
+//   first(Grid, number, kept&)  what other blocks wait for
+//   rest(Grid, number, kept&)   what they do not
 #pragma once
 
 #include <gpusync/core/config.hpp>

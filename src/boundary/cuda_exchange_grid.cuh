@@ -24,6 +24,11 @@ struct cuda_exchange_grid : cuda_grid {
     __shared__ four_words words[Count];
     return words;
   }
+  /// The block's dynamic shared memory, of as many bytes as the launch gives it.
+  __device__ __forceinline__ void* dynamic_shared() const {
+    extern __shared__ four_words dynamic_words[];
+    return dynamic_words;
+  }
 };
 
 }  // namespace gpusync::tool

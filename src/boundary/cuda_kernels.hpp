@@ -35,4 +35,11 @@ struct cuda_kernels {
   kernel_table with_part = {};  ///< like `alone`, by the name of what it has between the steps
 };
 
+/// What a text was compiled to that keeps its data on the chip, and so has no single steps. All take (text, steps,
+/// barrier), by the barrier's name.
+struct cuda_on_chip_kernels {
+  kernel_table with_barrier;  ///< a barrier behind each step
+  kernel_table split;         ///< arrives behind a step's first half, waits behind the rest
+};
+
 }  // namespace gpusync::tool

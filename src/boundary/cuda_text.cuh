@@ -35,6 +35,22 @@ __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_thr
   text.save(grid, kept);
 }
 
+/// All steps in one kernel whose blocks arrive in the middle of a step, and wait at its end.
+template <class Text, class Barrier>
+__global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_threads, Text::full_blocks>)
+    run_split_steps(Text text, uint32_t steps, Barrier barrier) {
+  barrier.enter();
+  const cuda_exchange_grid grid;
+  typename Text::kept kept = text.load(grid, 0);
+  for (uint32_t s = 0; s < steps; ++s) {
+    text.first(grid, s, kept);
+    auto token = barrier.arrive();
+    text.rest(grid, s, kept);
+    barrier.wait(static_cast<decltype(token)&&>(token));
+  }
+  text.save(grid, kept);
+}
+
 /// One step; the end of the kernel is the boundary. Dependent: with programmatic dependent launch, blocks are set up
 /// while the step before runs; what touches memory waits for its end.
 template <class Text, bool Dependent>
@@ -83,6 +99,16 @@ cuda_kernels kernels_of() {
           address(&run_one_step<Text, true>), kernels_with_barriers<List, Which>([](auto algorithm) {
             return &run_all_steps<Text, barrier_with<decltype(algorithm)>>;
           })};
+}
+
+/// Compiles a text that keeps its data on the chip, and whose steps are split.
+template <class Text, class List>
+cuda_on_chip_kernels on_chip_kernels_of() {
+  static_assert(std::is_trivially_copyable_v<Text>, "an argument of kernels");
+  return {kernels_with_barriers<List, barriers::that_order>(
+              [](auto algorithm) { return &run_all_steps<Text, barrier_with<decltype(algorithm)>>; }),
+          kernels_with_barriers<List, barriers::that_order>(
+              [](auto algorithm) { return &run_split_steps<Text, barrier_with<decltype(algorithm)>>; })};
 }
 
 /// Barriers that computations in registers are compiled with: our default, our simplest, NVIDIA's.

@@ -1,5 +1,6 @@
 #include "boundary/steps_cuda.hpp"
 
+#include <cstring>
 #include <iterator>
 #include <map>
 
@@ -163,6 +164,38 @@ class barrier_program : public steps_program {
   const std::unique_ptr<cuda_barrier> barrier_;
 };
 
+/// How the methods of a text on the chip are called.
+using kernels_on_chip = kernel_table cuda_on_chip_kernels::*;
+struct on_chip_form {
+  const char *suffix, *title;
+  kernels_on_chip kernels;
+};
+constexpr on_chip_form on_chip_forms[] = {
+    {"-on-chip", ", data on the chip", &cuda_on_chip_kernels::with_barrier},
+    {"-on-chip-split", ", data on the chip, split phase", &cuda_on_chip_kernels::split},
+};
+
+/// The program of a method of a text on the chip; null if the method is none.
+std::unique_ptr<program> prepare_on_chip(const step_method& method, const step_shape& shape,
+                                         const cuda_computation& computation) {
+  if (computation.on_chip == nullptr) return nullptr;
+  for (const on_chip_form& form : on_chip_forms) {
+    const size_t suffix = std::strlen(form.suffix);
+    if (method.name.size() <= suffix || method.name.substr(method.name.size() - suffix) != form.suffix) continue;
+    const std::string barrier = method.name.substr(0, method.name.size() - suffix);
+    const void* const kernel = (computation.on_chip->kernels.*form.kernels).find(barrier);
+    if (kernel == nullptr) continue;
+    cuda_on_chip::fitted fitted = computation.on_chip->fit(shape);
+    cuda_computation own = computation;
+    own.text = std::move(fitted.text);
+    own.places.clear();
+    return std::make_unique<barrier_program>(launch_shape{shape.blocks, shape.threads, fitted.shared_bytes},
+                                             std::move(own), kernel,
+                                             make_cuda_barrier(barrier, *computation.where, shape.blocks, method.plan));
+  }
+  return nullptr;
+}
+
 /// The barrier of a method, as the registry calls it: methods for clusters stand for one barrier under several names.
 std::string barrier_of(const step_method& method) {
   if (method.cluster == 1) return method.name;
@@ -215,12 +248,27 @@ std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_k
   return all;
 }
 
+std::vector<step_method> methods_of(const cuda_computation& what) {
+  if (what.call) return methods_of_calls();
+  std::vector<step_method> all = methods_on_cuda(what.where->device(), what.kernels, false);
+  if (what.on_chip == nullptr) return all;
+  for (const on_chip_form& form : on_chip_forms) {
+    for (step_method& method : cuda_barrier_methods_in(what.on_chip->kernels.*form.kernels)) {
+      method.name += form.suffix;
+      method.title += form.title;
+      all.push_back(std::move(method));
+    }
+  }
+  return all;
+}
+
 std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
                                          cuda_computation computation) {
   const cuda_target& where = *computation.where;
   const cuda_device_scope scope(where.device().ordinal());
   launch_shape launched{shape.blocks, shape.threads};
   check_shape(where.device(), launched);
+  if (auto on_chip = prepare_on_chip(method, shape, computation)) return on_chip;
   const auto started = [&](kernel_start how, bool waited_for) {
     return std::make_unique<relaunch_program>(launched, std::move(computation), how, waited_for);
   };

@@ -19,6 +19,29 @@ namespace gpusync::tool {
 /// What queues a step where a function of a library does it: told the stream and the step's number.
 using queued_call = std::function<void(cudaStream_t, uint32_t number)>;
 
+/// Another text of a computation, which keeps its data on the chip from step to step: its methods are those of the
+/// barriers that it was compiled with, with "-on-chip" behind their names, and with "-on-chip-split" where blocks
+/// arrive in the middle of a step.
+struct cuda_on_chip {
+  /// For one shape.
+  struct fitted {
+    std::vector<unsigned char> text;
+    size_t shared_bytes;  ///< of dynamic shared memory for a block
+  };
+
+  cuda_on_chip_kernels kernels;
+  /// Throws invalid_argument, with what lacks, if the data do not fit.
+  std::function<fitted(const step_shape&)> fit;
+};
+
+/// The bytes of a text, as kernels get it.
+template <class Text>
+std::vector<unsigned char> bytes_of(const Text& text) {
+  std::vector<unsigned char> bytes(sizeof(Text));
+  std::memcpy(bytes.data(), &text, sizeof(Text));
+  return bytes;
+}
+
 /// One computation on one device: its kernels, what they get first, and what that works on.
 struct cuda_computation {
   /// `where_` must outlive it.
@@ -27,11 +50,9 @@ struct cuda_computation {
                    std::shared_ptr<run_data> data_)
       : where(&where_),
         kernels(std::move(kernels_)),
-        text(sizeof(Text)),
+        text(bytes_of(text_)),
         steps(std::move(steps_)),
-        data(std::move(data_)) {
-    std::memcpy(text.data(), &text_, sizeof(Text));
-  }
+        data(std::move(data_)) {}
 
   /// Steps that are calls, which may be queued and captured: what they start, they know. Methods: the host waits for
   /// each, or they are queued one after the other, or they are a graph.
@@ -41,8 +62,7 @@ struct cuda_computation {
   /// The same text with the words that are waited on elsewhere: see program::place_anew().
   template <class Text>
   void add_place(const Text& text_) {
-    places.emplace_back(sizeof(Text));
-    std::memcpy(places.back().data(), &text_, sizeof(Text));
+    places.push_back(bytes_of(text_));
   }
 
   const cuda_target* where;
@@ -51,7 +71,8 @@ struct cuda_computation {
   std::vector<unsigned char> text;
   step_sequence steps;
   std::shared_ptr<run_data> data;
-  std::vector<std::vector<unsigned char>> places = {};  ///< other texts, if there are any
+  std::vector<std::vector<unsigned char>> places = {};    ///< other texts, if there are any
+  std::shared_ptr<const cuda_on_chip> on_chip = nullptr;  ///< null: there is no such text
 };
 
 /// Timing; what differs between programs is how the steps of a run are carried out.
@@ -94,10 +115,7 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
                                  const std::vector<step_method>& methods, uint32_t threads);
 
 // What workload_of() asks of a computation.
-inline std::vector<step_method> methods_of(const cuda_computation& what) {
-  if (what.call) return methods_of_calls();
-  return methods_on_cuda(what.where->device(), what.kernels, false);
-}
+std::vector<step_method> methods_of(const cuda_computation& what);
 inline uint64_t max_co_resident_of(const cuda_computation& what, const std::vector<step_method>& methods,
                                    uint32_t threads) {
   return max_co_resident_on_cuda(what.where->device(), what.kernels, methods, threads);

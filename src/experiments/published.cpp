@@ -32,8 +32,26 @@ metric printed_metric(const json& table, double printed) {
   return figure;
 }
 
+axis_value axis_value_of(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.get<int64_t>();
+}
+
+/// The points of a table: values of its axis, or one place without any.
+json points_of(const json& table) {
+  return table.contains("axis") ? table.at("at") : json::array({nullptr});
+}
+
+/// The device of a series, or else of its table, or else of the paper.
+std::string device_of(const json& paper, const json& table, const json& series) {
+  for (const json* said : {&series, &table}) {
+    if (said->contains("device")) return said->at("device").get<std::string>();
+  }
+  return paper.at("device").get<std::string>();
+}
+
 void append_series(const json& paper, const json& table, const json& series, std::vector<row>& rows) {
-  const json& at = table.at("at");
+  const json at = points_of(table);
   const json& values = series.at("values");
   if (at.size() != values.size()) {
     throw std::logic_error(fmt::format("published.json has {} values of {} for {} points", values.size(),
@@ -43,16 +61,11 @@ void append_series(const json& paper, const json& table, const json& series, std
     row entry;
     entry.experiment = table.at("experiment").get<std::string>();
     entry.items = {table.at("item").get<std::string>()};
-    const json& device = table.contains("device") ? table.at("device") : paper.at("device");
-    entry.device = std::string(published_device) + device.get<std::string>();
+    entry.device = std::string(published_device) + device_of(paper, table, series);
     for (const auto& fixed : table.at("fixed").items()) {
-      if (fixed.value().is_string()) {
-        entry.axes.emplace_back(fixed.key(), fixed.value().get<std::string>());
-      } else {
-        entry.axes.emplace_back(fixed.key(), fixed.value().get<int64_t>());
-      }
+      entry.axes.emplace_back(fixed.key(), axis_value_of(fixed.value()));
     }
-    entry.axes.emplace_back(table.at("axis").get<std::string>(), at[i].get<int64_t>());
+    if (!at[i].is_null()) entry.axes.emplace_back(table.at("axis").get<std::string>(), axis_value_of(at[i]));
     entry.method = std::string(published_method) + series.at("method").get<std::string>();
     entry.ordered = series.value("ordered", true);
     entry.metrics = {{table.at("metric").get<std::string>(), printed_metric(table, values[i].get<double>())}};

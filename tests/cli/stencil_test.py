@@ -24,7 +24,7 @@ class Stencil(ToolTest):
         self.check("opencl:0", {"relaunch", "lock-based-acquire-release"}, (3,))
 
     def test_other_bodies_are_refused(self):
-        for wrong in ("dimensions=4", "elements=2", "shape=0x1", "method=graph"):
+        for wrong in ("type=half", "dimensions=4", "elements=2", "shape=0x1", "method=graph"):
             self.assert_one_sentence(run("run", "stencil", "-d", "host", "-a", wrong), 2, wrong.split("=")[0])
 
 

@@ -34,6 +34,9 @@ class exchanging_block {
     return value;
   }
 
+  /// As much as tests need.
+  void* dynamic_shared() { return dynamic_; }
+
   template <uint32_t Count>
   tool::four_words* words() {
     std::call_once(made_, [this] { words_.resize(Count); });
@@ -46,6 +49,7 @@ class exchanging_block {
   std::vector<uint64_t> passed_;
   std::once_flag made_;
   std::vector<tool::four_words> words_;
+  tool::four_words dynamic_[4096] = {};
 };
 
 /// A thread's view; the counterpart of cuda_exchange_grid.
@@ -61,6 +65,8 @@ class exchanging_grid {
   uint32_t threads() const { return threads_; }
   uint32_t thread() const { return thread_; }
   void sync_block() const { shared_.sync(); }
+  void* dynamic_shared() const { return shared_.dynamic_shared(); }
+  uint32_t opaque(uint32_t value) const { return value; }
 
   int32_t from_thread_before(int32_t value) const {
     const uint32_t lane = thread_ % warp_size;
@@ -109,6 +115,30 @@ void run_exchanging(const Work& work, uint32_t blocks, uint32_t threads, kernels
         work.save(grid, kept);
         grid_barrier.arrive_and_wait();
       }
+    });
+  }
+}
+
+/// The same of one whose steps are split, all in one kernel: blocks arrive behind a step's first half.
+template <class Work>
+void run_exchanging_split(const Work& work, uint32_t blocks, uint32_t threads) {
+  std::barrier<> grid_barrier(blocks * threads);
+  std::vector<std::unique_ptr<exchanging_block>> shared;
+  for (uint32_t block = 0; block < blocks; ++block) shared.push_back(std::make_unique<exchanging_block>(threads));
+  std::vector<std::jthread> started;
+  for (uint32_t i = 0; i < blocks * threads; ++i) {
+    started.emplace_back([&, i] {
+      const exchanging_grid grid(blocks, i / threads, threads, i % threads, *shared[i / threads]);
+      typename Work::kept kept = work.load(grid, 0);
+      for (uint32_t step = 0; step < work.steps(); ++step) {
+        work.first(grid, step, kept);
+        grid.sync_block();  // as every barrier's arrive() begins
+        auto token = grid_barrier.arrive();
+        work.rest(grid, step, kept);
+        grid_barrier.wait(std::move(token));
+        grid.sync_block();  // and as every wait() ends
+      }
+      work.save(grid, kept);
     });
   }
 }

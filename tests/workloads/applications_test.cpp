@@ -145,11 +145,45 @@ TEST_P(OnDevice, RelaxesRodsPlatesAndBlocks) {
   const auto device = open_side<stencil_device>(GetParam());
   for (const stencil_size& size :
        {stencil_size{3, 1, 1}, stencil_size{100, 1, 1}, stencil_size{3, 3, 1}, stencil_size{17, 9, 1},
-        stencil_size{3, 3, 3}, stencil_size{5, 4, 3}, stencil_size{11, 7, 5}}) {
-    const auto workload = device->relaxing(stencil_body(size, 10));
-    const std::string what =
-        std::to_string(size.width) + "x" + std::to_string(size.height) + "x" + std::to_string(size.depth);
-    for (const step_shape& shape : shapes()) expect_right(*workload, shape, what);
+        stencil_size{3, 3, 3}, stencil_size{5, 4, 3}, stencil_size{11, 7, 5}, stencil_size{12, 9, 7}}) {
+    for (const stencil_real real : {stencil_real::single, stencil_real::twice}) {
+      if (!device->has(real)) continue;
+      const auto workload = device->relaxing(stencil_body(size, real, 10));
+      const std::string what = std::to_string(size.width) + "x" + std::to_string(size.height) + "x" +
+                               std::to_string(size.depth) + (real == stencil_real::twice ? " doubles" : "");
+      for (const step_shape& shape : shapes()) expect_right(*workload, shape, what);
+    }
+  }
+}
+
+TEST_P(OnDevice, RelaxesTilesOnTheChip) {
+  if (!is(device_kind::cuda)) GTEST_SKIP() << "tiles are kept on the chip by CUDA devices alone";
+  const auto device = open_side<stencil_device>(GetParam());
+  step_shape shape;
+  shape.threads = 512;
+  for (const uint32_t blocks : {1u, 5u, 16u}) {
+    shape.blocks = blocks;
+    for (const stencil_size& size : {stencil_size{4, 3, 1}, stencil_size{256, 13, 1}, stencil_size{1024, 62, 1},
+                                     stencil_size{4, 3, 3}, stencil_size{40, 21, 17}, stencil_size{102, 9, 30}}) {
+      for (const stencil_real real : {stencil_real::single, stencil_real::twice}) {
+        const auto workload = device->relaxing(stencil_body(size, real, 20));
+        size_t ran = 0;
+        for (const step_method& method : workload->methods()) {
+          if (method.name.find("-on-chip") == std::string::npos) continue;
+          try {
+            const auto program = workload->prepare(method, shape);
+            (void)program->run();
+            (void)program->run();
+            EXPECT_EQ(program->verify().wrong, 0u) << method.name << ", " << blocks << " blocks, " << size.width << "x"
+                                                   << size.height << "x" << size.depth;
+            ran += 1;
+          } catch (const error& refusal) {
+            EXPECT_NE(blocks, 16u) << "there is room: " << refusal.what();
+          }
+        }
+        EXPECT_TRUE(ran == 0 || ran == 6) << "three barriers, whole and split";
+      }
+    }
   }
 }
 
@@ -160,6 +194,7 @@ TEST(StencilBody, EndsBeforeWhatWentWrongIsSmoothedAway) {
   EXPECT_EQ(stencil_steps_of({20, 20, 20}), 400u);
   EXPECT_EQ(stencil_steps_of({9, 1000, 1}), 80u);
   EXPECT_EQ(stencil_steps_of({3, 1, 1}), 8u);
+  EXPECT_EQ(stencil_steps_of({4096, 4096, 1}), 238u) << "the host has to compute them too";
 }
 
 /// A point of a rod, a plate and a block after one step, by hand.
@@ -168,7 +203,7 @@ TEST(StencilText, TakesTheMeanOfTheNeighbours) {
   for (uint32_t i = 0; i < 27; ++i) a[i] = static_cast<float>(i * i);
   const auto middle = [&](const stencil_size& size, size_t at) {
     b = a;
-    stencil_kept now = stencil_load(a.data(), b.data(), 0);
+    stencil_kept<float> now = stencil_load(a.data(), b.data(), 0);
     stencil_step(stencil_dimensions(size), size, &now, {1, 0, 1, 0});
     EXPECT_EQ(now.from, b.data());
     return b[at];

@@ -7,8 +7,9 @@ namespace gpusync::tool {
 namespace {
 
 /// Temperatures from 0 to 1 that look random.
-std::vector<float> start_of(const stencil_size& size) {
-  std::vector<float> body(size_t{size.width} * size.height * size.depth);
+template <class Real>
+std::vector<Real> start_of(const stencil_size& size) {
+  std::vector<Real> body(size_t{size.width} * size.height * size.depth);
   size_t i = 0;
   for (uint32_t row = 0; row < size.height * size.depth; ++row) {
     for (uint32_t column = 0; column < size.width; ++column) {
@@ -16,15 +17,16 @@ std::vector<float> start_of(const stencil_size& size) {
       h ^= h >> 16;
       h *= 0x7feb352du;
       h ^= h >> 15;
-      body[i++] = static_cast<float>(h >> 8) * (1.0f / 16777216.0f);
+      body[i++] = static_cast<Real>(h >> 8) * (Real{1} / 16777216);
     }
   }
   return body;
 }
 
 /// All of them after a relaxation, in the order of operations that devices have.
-std::vector<float> end_of(const stencil_size& size, uint32_t steps, std::vector<float> from) {
-  std::vector<float> to = from;
+template <class Real>
+std::vector<Real> end_of(const stencil_size& size, uint32_t steps, std::vector<Real> from) {
+  std::vector<Real> to = from;
   const auto inside = [](uint32_t place, uint32_t length) {
     return length == 1 || (place != 0 && place != length - 1);
   };
@@ -36,14 +38,14 @@ std::vector<float> end_of(const stencil_size& size, uint32_t steps, std::vector<
         if (!inside(z, size.depth) || !inside(y, size.height)) continue;
         for (size_t x = 1; x + 1 < size.width; ++x) {
           const size_t at = z * plate + y * row_length + x;
-          const float across = from[at - 1] + from[at + 1];
+          const Real across = from[at - 1] + from[at + 1];
           if (is_rod) {
-            to[at] = across * 0.5f;
+            to[at] = across * Real{0.5f};
             continue;
           }
-          const float along = from[at - row_length] + from[at + row_length];
-          to[at] = is_plate ? (along + across) * 0.25f
-                            : ((across + along) + (from[at - plate] + from[at + plate])) * (1.0f / 6.0f);
+          const Real along = from[at - row_length] + from[at + row_length];
+          to[at] = is_plate ? (along + across) * Real{0.25f}
+                            : ((across + along) + (from[at - plate] + from[at + plate])) * (Real{1} / Real{6});
         }
       }
     }
@@ -52,21 +54,37 @@ std::vector<float> end_of(const stencil_size& size, uint32_t steps, std::vector<
   return from;
 }
 
+/// Points that the host relaxes in some seconds.
+constexpr uint64_t most_relaxed = 4'000'000'000;
+
+/// The first buffer, with what it must hold after the steps.
+template <class Real>
+array_content relaxed(const stencil_size& size, uint32_t steps) {
+  const std::vector<Real> start = start_of<Real>(size);
+  array_content content = array_content::of(start);
+  content.expected = array_content::of(end_of(size, steps, start)).first;
+  return content;
+}
+
 }  // namespace
 
 uint32_t stencil_steps_of(const stencil_size& size) {
-  uint64_t shortest = size.width;
+  uint64_t shortest = size.width, points = size.width;
   for (const uint32_t side : {size.height, size.depth}) {
+    points *= side;
     if (side > 1) shortest = std::min<uint64_t>(shortest, side);
   }
-  return static_cast<uint32_t>(std::min<uint64_t>(1000, shortest * shortest / 2 * 2));
+  const uint64_t affordable = std::max<uint64_t>(2, most_relaxed / points);
+  return static_cast<uint32_t>(std::min({uint64_t{1000}, shortest * shortest, affordable}) / 2 * 2);
 }
 
-stencil_body::stencil_body(const stencil_size& size, uint32_t steps) : size_(size), steps_(steps) {
-  const std::vector<float> start = start_of(size);
-  first_ = array_content::of(start);
-  second_ = first_;
-  first_.expected = array_content::of(end_of(size, steps, start)).first;
+stencil_body::stencil_body(const stencil_size& size, stencil_real real, uint32_t steps)
+    : size_(size),
+      real_(real),
+      steps_(steps),
+      first_(real == stencil_real::twice ? relaxed<double>(size, steps) : relaxed<float>(size, steps)),
+      second_(first_) {
+  second_.expected.reset();
 }
 
 std::shared_ptr<run_data> stencil_body::result(std::shared_ptr<arrays> memory) const {

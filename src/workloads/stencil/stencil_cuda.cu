@@ -1,9 +1,11 @@
-// Workload "stencil" on CUDA devices, with every grid barrier that orders data.
-#include "boundary/cuda_text.cuh"
-#include "boundary/steps_cuda.hpp"
-#include "workloads/stencil/stencil.hpp"
+// Workload "stencil" on CUDA devices.
+#include "workloads/stencil/stencil_cuda.cuh"
 
 namespace gpusync::tool {
+
+cuda_computation single_relaxation_on_cuda(const cuda_target& where, const stencil_body& body) {
+  return relaxation_on_cuda<float>(where, body);
+}
 
 namespace {
 
@@ -12,12 +14,8 @@ class cuda_stencil : public stencil_device {
   explicit cuda_stencil(const device_description& description) : where_(description.index) {}
 
   std::unique_ptr<workload> relaxing(const stencil_body& body) override {
-    const auto memory = std::make_shared<cuda_arrays>(where_, body.content());
-    return with_stencil_text(body.size(), memory->address<float>(0), memory->address<float>(1), [&](const auto& text) {
-      using text_type = std::decay_t<decltype(text)>;
-      return workload_of(cuda_computation{where_, kernels_of<text_type, grid::cuda_algorithms, barriers::that_order>(),
-                                          text, body.steps(), body.result(memory)});
-    });
+    return workload_of(body.real() == stencil_real::twice ? twice_relaxation_on_cuda(where_, body)
+                                                          : single_relaxation_on_cuda(where_, body));
   }
 
  private:

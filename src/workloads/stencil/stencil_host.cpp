@@ -10,7 +10,7 @@ class host_stencil : public stencil_device {
  public:
   std::unique_ptr<workload> relaxing(const stencil_body& body) override {
     const auto memory = std::make_shared<host_arrays>(body.content());
-    return with_stencil_text(body.size(), memory->address<float>(0), memory->address<float>(1), [&](const auto& text) {
+    return with_text_of(body, *memory, [&](const auto& text) {
       return workload_of(host_computation{host_text::of(text), body.steps(), body.result(memory)});
     });
   }

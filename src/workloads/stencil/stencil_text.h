@@ -1,8 +1,22 @@
 // Workload "stencil": Jacobi relaxation of a rod (three points), a plate (five) or a block (seven) in two buffers: a
 // step reads what all blocks of the grid wrote in the step before. One text for CUDA, host threads and OpenCL: see
-// boundary/step_text.h.
+// boundary/step_text.h. `real` is float or double.
 //
 // No multiply-add can be made of the sums, so that every compiler rounds them alike.
+
+#ifdef __OPENCL_VERSION__
+#ifdef STENCIL_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double real;
+#else
+typedef float real;
+#endif
+#define STENCIL_TEMPLATE
+#define STENCIL_KEPT struct stencil_kept
+#else
+#define STENCIL_TEMPLATE template <class real>
+#define STENCIL_KEPT stencil_kept<real>
+#endif
 
 /// Points: a rod has width alone, a plate a height too; what is not 1 is at least 3.
 typedef struct {
@@ -10,49 +24,61 @@ typedef struct {
 } stencil_size;
 
 /// The buffers of the step to come.
-typedef struct {
-  STEP_GLOBAL const float* from;
-  STEP_GLOBAL float* to;
-} stencil_kept;
+STENCIL_TEMPLATE
+struct stencil_kept {
+  STEP_GLOBAL const real* from;
+  STEP_GLOBAL real* to;
+};
 
 /// Before step `number`, where `a` and `b` both held the start before the first.
-STEP_FUNCTION stencil_kept stencil_load(STEP_GLOBAL float* a, STEP_GLOBAL float* b, uint32_t number) {
-  stencil_kept now;
+STENCIL_TEMPLATE
+STEP_FUNCTION STENCIL_KEPT stencil_load(STEP_GLOBAL real* a, STEP_GLOBAL real* b, uint32_t number) {
+  STENCIL_KEPT now;
   now.from = number % 2 == 0 ? a : b;
   now.to = number % 2 == 0 ? b : a;
   return now;
 }
 
+/// The first of a block's rows, of `rows` that are dealt out in bands: it finds most of what it reads in its cache.
+STEP_FUNCTION uint32_t stencil_first_row(uint32_t rows, uint32_t block, uint32_t blocks) {
+  return (uint32_t)((size_t)rows * block / blocks);
+}
+
 /// Points are dealt out to threads.
-STEP_FUNCTION void stencil_relax_rod(stencil_size size, stencil_kept now, step_place here) {
+STENCIL_TEMPLATE
+STEP_FUNCTION void stencil_relax_rod(stencil_size size, STENCIL_KEPT now, step_place here) {
   for (uint32_t i = 1 + here.block * here.threads + here.thread; i + 1 < size.width; i += here.blocks * here.threads) {
-    now.to[i] = (now.from[i - 1] + now.from[i + 1]) * 0.5f;
+    now.to[i] = (now.from[i - 1] + now.from[i + 1]) * (real)0.5f;
   }
 }
 
 /// Rows are dealt out to blocks, columns to threads.
-STEP_FUNCTION void stencil_relax_plate(stencil_size size, stencil_kept now, step_place here) {
+STENCIL_TEMPLATE
+STEP_FUNCTION void stencil_relax_plate(stencil_size size, STENCIL_KEPT now, step_place here) {
   const size_t width = size.width;
-  for (uint32_t row = 1 + here.block; row + 1 < size.height; row += here.blocks) {
-    STEP_GLOBAL const float* const from = now.from + row * width;
-    STEP_GLOBAL float* const to = now.to + row * width;
+  const uint32_t end = 1 + stencil_first_row(size.height - 2, here.block + 1, here.blocks);
+  for (uint32_t row = 1 + stencil_first_row(size.height - 2, here.block, here.blocks); row < end; ++row) {
+    STEP_GLOBAL const real* const from = now.from + row * width;
+    STEP_GLOBAL real* const to = now.to + row * width;
     for (uint32_t column = 1 + here.thread; column + 1 < size.width; column += here.threads) {
-      STEP_GLOBAL const float* const point = from + column;
-      to[column] = ((*(point - width) + point[width]) + (*(point - 1) + point[1])) * 0.25f;
+      STEP_GLOBAL const real* const point = from + column;
+      to[column] = ((*(point - width) + point[width]) + (*(point - 1) + point[1])) * (real)0.25f;
     }
   }
 }
 
 /// The rows of all plates are dealt out to blocks, columns to threads.
-STEP_FUNCTION void stencil_relax_block(stencil_size size, stencil_kept now, step_place here) {
+STENCIL_TEMPLATE
+STEP_FUNCTION void stencil_relax_block(stencil_size size, STENCIL_KEPT now, step_place here) {
   const size_t width = size.width, plate = width * size.height;
-  const uint32_t inner = size.height - 2;
-  for (uint32_t row = here.block; row < inner * (size.depth - 2); row += here.blocks) {
+  const uint32_t inner = size.height - 2, rows = inner * (size.depth - 2);
+  const uint32_t end = stencil_first_row(rows, here.block + 1, here.blocks);
+  for (uint32_t row = stencil_first_row(rows, here.block, here.blocks); row < end; ++row) {
     const size_t first = (1 + row / inner) * plate + (1 + row % inner) * width;
     for (uint32_t column = 1 + here.thread; column + 1 < size.width; column += here.threads) {
-      STEP_GLOBAL const float* const point = now.from + first + column;
-      const float across = *(point - 1) + point[1], along = *(point - width) + point[width];
-      now.to[first + column] = ((across + along) + (*(point - plate) + point[plate])) * (1.0f / 6.0f);
+      STEP_GLOBAL const real* const point = now.from + first + column;
+      const real across = *(point - 1) + point[1], along = *(point - width) + point[width];
+      now.to[first + column] = ((across + along) + (*(point - plate) + point[plate])) * ((real)1 / (real)6);
     }
   }
 }
@@ -63,7 +89,8 @@ STEP_FUNCTION uint32_t stencil_dimensions(stencil_size size) {
 }
 
 /// The calling thread's part of a step.
-STEP_FUNCTION void stencil_step(uint32_t dimensions, stencil_size size, stencil_kept* now, step_place here) {
+STENCIL_TEMPLATE
+STEP_FUNCTION void stencil_step(uint32_t dimensions, stencil_size size, STENCIL_KEPT* now, step_place here) {
   if (dimensions == 1) {
     stencil_relax_rod(size, *now, here);
   } else if (dimensions == 2) {
@@ -71,15 +98,15 @@ STEP_FUNCTION void stencil_step(uint32_t dimensions, stencil_size size, stencil_
   } else {
     stencil_relax_block(size, *now, here);
   }
-  STEP_GLOBAL float* const read = (STEP_GLOBAL float*)now->from;
+  STEP_GLOBAL real* const read = (STEP_GLOBAL real*)now->from;
   now->from = now->to;
   now->to = read;
 }
 
 #ifdef __OPENCL_VERSION__  // what boundary/steps.cl asks for
-#define STEP_PARAMETERS __global float *a, __global float *b, stencil_size size
+#define STEP_PARAMETERS __global real *a, __global real *b, stencil_size size
 #define STEP_ARGUMENTS a, b, size
-typedef stencil_kept step_kept;
+typedef struct stencil_kept step_kept;
 static step_kept step_load(uint number, STEP_PARAMETERS) {
   return stencil_load(a, b, number);
 }
@@ -88,11 +115,11 @@ static void step_once(uint number, step_kept* now, STEP_PARAMETERS) {
 }
 #define step_save(...) (void)0
 #else  // and boundary/computation.hpp; compiled for each number of dimensions
-template <uint32_t Dimensions>
+template <class real, uint32_t Dimensions>
 struct stencil_text : computation {
-  using kept = stencil_kept;
+  using kept = stencil_kept<real>;
 
-  float *a, *b;
+  real *a, *b;
   stencil_size size;
 
   GPUSYNC_API_TEMPLATE

@@ -1,0 +1,69 @@
+#include "workloads/stencil/stencil_tiles.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace gpusync::tool {
+
+namespace {
+
+uint32_t rounded_up(uint32_t length, uint32_t parts) {
+  return (length + parts - 1) / parts;
+}
+
+/// Why a tile of that size does not fit; empty if it does.
+std::string what_lacks(const stencil_size& size, const tile_room& room, uint32_t along, uint32_t across) {
+  const uint32_t columns = stencil_columns(size, across);
+  if (columns > room.threads) {
+    return fmt::format("a tile needs {} threads, of a block's {}", columns, room.threads);
+  }
+  const uint32_t rows = rounded_up(along, room.threads / columns);
+  if (rows > room.rows) return fmt::format("a thread would hold {} rows, of at most {}", rows, room.rows);
+  const size_t bytes = tile_bytes(size, room, along, across);
+  if (bytes > room.shared_bytes) {
+    return fmt::format("a tile takes {} bytes of a block's {} bytes of shared memory", bytes, room.shared_bytes);
+  }
+  return "";
+}
+
+}  // namespace
+
+size_t tile_bytes(const stencil_size& size, const tile_room& room, uint32_t along, uint32_t across) {
+  return size_t{along} * stencil_columns(size, across) * 2 * room.point_bytes;
+}
+
+tiles_that_fit tiles_for(const stencil_size& size, uint32_t blocks, const tile_room& room) {
+  if (size.height == 1) throw invalid_argument("Rods are not kept on the chip: plates and blocks are.");
+  if (size.width % 2 != 0) {
+    throw invalid_argument(
+        fmt::format("Rows of {} points are not kept on the chip: their number must be even.", size.width));
+  }
+  const bool is_plate = size.depth == 1;
+  const uint32_t length = is_plate ? size.height - 2 : size.depth - 2, breadth = is_plate ? 1 : size.height - 2;
+  std::optional<tiles_that_fit> best;
+  uint64_t least_cost = UINT64_MAX;
+  std::string lacks;
+  size_t least_bytes = SIZE_MAX;
+  for (uint32_t tiles_across = 1; tiles_across <= std::min(blocks, breadth); ++tiles_across) {
+    const uint32_t tiles_along = std::min(blocks / tiles_across, length);
+    const uint32_t along = rounded_up(length, tiles_along), across = rounded_up(breadth, tiles_across);
+    const size_t bytes = tile_bytes(size, room, along, across);
+    const std::string why = what_lacks(size, room, along, across);
+    if (!why.empty()) {
+      if (bytes < least_bytes) lacks = why;
+      least_bytes = std::min(least_bytes, bytes);
+      continue;
+    }
+    const uint64_t cost = uint64_t{along} * across + 2 * (uint64_t{along} * (is_plate ? 0 : 1) + across);
+    if (cost >= least_cost) continue;
+    least_cost = cost;
+    best = tiles_that_fit{{tiles_along, tiles_across}, bytes};
+  }
+  if (best) return *best;
+  throw invalid_argument(fmt::format("{} x {} x {} points of {} bytes do not stay on the chip in {} blocks: {}.",
+                                     size.width, size.height, size.depth, room.point_bytes, blocks, lacks));
+}
+
+}  // namespace gpusync::tool

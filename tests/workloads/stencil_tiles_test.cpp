@@ -1,0 +1,129 @@
+// Tiles that stay on the chip, and how a GPU's threads go through one, played on the host.
+#include "workloads/stencil/stencil_tiles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "support/exchanging_threads.hpp"
+#include "workloads/stencil/stencil_on_chip.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+/// Shared memory of an H200's block, doubles.
+tile_room room_of(uint32_t threads) {
+  return {227 * 1024, threads, 12, 8};
+}
+
+std::string refusal(const stencil_size& size, uint32_t blocks, const tile_room& room) {
+  try {
+    (void)tiles_for(size, blocks, room);
+    return "";
+  } catch (const invalid_argument& error) {
+    return error.what();
+  }
+}
+
+TEST(StencilTiles, CoverEachInnerRowOnce) {
+  for (const stencil_size& size : {stencil_size{1024, 1024, 1}, stencil_size{102, 102, 102}, stencil_size{8, 5, 4},
+                                   stencil_size{4, 3, 3}, stencil_size{256, 256, 1}}) {
+    for (const uint32_t blocks : {1u, 7u, 132u, 264u}) {
+      tile_room room = room_of(512);
+      room.rows = 1u << 20;  // room for everything
+      room.shared_bytes = SIZE_MAX;
+      room.threads = 1u << 20;
+      const tiles_that_fit found = tiles_for(size, blocks, room);
+      std::vector<int> times(size_t{size.height} * size.depth);
+      for (uint32_t block = 0; block < blocks; ++block) {
+        const stencil_tile tile = stencil_tile_of(size, found.tiles, block);
+        EXPECT_LE(tile_bytes(size, room, tile.along.count, tile.across.count), found.bytes);
+        for (uint32_t i = 0; i < tile.along.count; ++i) {
+          for (uint32_t j = 0; j < tile.across.count; ++j) {
+            const uint32_t along = 1 + tile.along.first + i;
+            times.at(size.depth == 1 ? along : along * size.height + 1 + tile.across.first + j) += 1;
+          }
+        }
+      }
+      for (uint32_t z = 0; z < size.depth; ++z) {
+        for (uint32_t y = 0; y < size.height; ++y) {
+          const bool inside = y != 0 && y + 1 != size.height && (size.depth == 1 || (z != 0 && z + 1 != size.depth));
+          EXPECT_EQ(times[z * size.height + y], inside ? 1 : 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(StencilTiles, FitBodiesThatAnH200Holds) {
+  const tiles_that_fit plate = tiles_for({1024, 1024, 1}, 132, room_of(512));
+  EXPECT_EQ(plate.tiles.along, 132u);
+  EXPECT_EQ(plate.tiles.across, 1u);
+  EXPECT_EQ(plate.bytes, 8u * 1024 * 8);
+  const tiles_that_fit block = tiles_for({102, 102, 102}, 132, room_of(512));
+  EXPECT_GE(block.tiles.across, 10u) << "columns of a plate fit into a block's threads";
+  EXPECT_LE(block.tiles.along * block.tiles.across, 132u);
+}
+
+TEST(StencilTiles, SayWhatLacks) {
+  EXPECT_NE(refusal({4096, 4096, 1}, 132, room_of(512)).find("needs 2048 threads, of a block's 512"),
+            std::string::npos);
+  EXPECT_NE(refusal({1024, 4096, 1}, 132, room_of(512)).find("would hold 32 rows, of at most 12"), std::string::npos);
+  tile_room small = room_of(1024);
+  small.shared_bytes = 48 * 1024;
+  EXPECT_NE(refusal({1024, 1024, 1}, 132, small).find("takes 65536 bytes of a block's 49152"), std::string::npos);
+  EXPECT_NE(refusal({65536, 1, 1}, 132, room_of(512)).find("Rods"), std::string::npos);
+  EXPECT_NE(refusal({101, 101, 1}, 132, room_of(512)).find("even"), std::string::npos);
+}
+
+/// A text with the number of steps that host threads run.
+template <class Real, uint32_t Dimensions>
+struct played : stencil_on_chip<Real, Dimensions> {
+  uint32_t count;
+  uint32_t steps() const { return count; }
+};
+
+/// Words that differ from the host's relaxation.
+template <class Real, uint32_t Dimensions>
+uint64_t wrong_on_chip(const stencil_size& size, uint32_t blocks, uint32_t threads, bool split) {
+  constexpr uint32_t steps = 6;
+  const auto real = sizeof(Real) == 8 ? stencil_real::twice : stencil_real::single;
+  const stencil_body body(size, real, steps);
+  std::vector<std::vector<point_pair<Real>>> buffers;
+  for (const array_content& content : body.content()) {
+    buffers.emplace_back(content.bytes / sizeof(point_pair<Real>));
+    std::memcpy(static_cast<void*>(buffers.back().data()), content.first.get(), content.bytes);
+  }
+  using text = played<Real, Dimensions>;
+  const tile_room room{64 * 1024, threads, text::most_rows, sizeof(Real)};
+  text work;
+  work.a = &buffers[0].front().left;
+  work.b = &buffers[1].front().left;
+  work.size = size;
+  work.tiles = tiles_for(size, blocks, room).tiles;
+  work.count = steps;
+  if (split) {
+    test::run_exchanging_split(work, blocks, threads);
+  } else {
+    test::run_exchanging(work, blocks, threads, test::kernels::one_for_all);
+  }
+  return different_words(body.content().front(), reinterpret_cast<const uint32_t*>(buffers[0].data()));
+}
+
+TEST(StencilOnChip, FindsWhatTheHostFinds) {
+  for (const bool split : {false, true}) {
+    SCOPED_TRACE(split ? "split" : "whole");
+    EXPECT_EQ((wrong_on_chip<double, 2>({16, 13, 1}, 3, 32, split)), 0u) << "several strips in a tile";
+    EXPECT_EQ((wrong_on_chip<double, 2>({60, 9, 1}, 2, 32, split)), 0u) << "threads without points";
+    EXPECT_EQ((wrong_on_chip<float, 2>({8, 5, 1}, 4, 32, split)), 0u) << "tiles of one row, one block without";
+    EXPECT_EQ((wrong_on_chip<float, 2>({4, 3, 1}, 1, 32, split)), 0u);
+    EXPECT_EQ((wrong_on_chip<double, 3>({8, 7, 9}, 3, 32, split)), 0u);
+    EXPECT_EQ((wrong_on_chip<float, 3>({6, 9, 12}, 4, 32, split)), 0u) << "rows that are on no side";
+    EXPECT_EQ((wrong_on_chip<double, 3>({4, 3, 3}, 2, 32, split)), 0u);
+    EXPECT_EQ((wrong_on_chip<double, 3>({6, 12, 12}, 2, 64, split)), 0u);
+  }
+}
+
+}  // namespace
+}  // namespace gpusync::tool
