@@ -48,6 +48,23 @@ std::vector<gpu_rows> rows_of_documents(const std::vector<std::string>& paths) {
   return all;
 }
 
+/// What the statements need beyond the few points of a quick run, or instead of them.
+axis_choice choice_for(const experiment& which) {
+  axis_choice all;
+  if (which.name == "grid-sync") {
+    all.numbers = {{"blocks_per_sm", {1, 2, 8}}, {"threads", {32, 256}}, {"stores", {0}}, {"barriers", {1}}};
+  } else if (which.name == "partial-sync") {
+    all.words = {{"method", {"cg"}}, {"rest", {"leaves"}}, {"subset", {"half"}}};
+  }
+  const auto has = [&](const std::string& axis_name, bool words) {
+    return std::ranges::any_of(which.axes,
+                               [&](const axis& each) { return each.name == axis_name && each.words == words; });
+  };
+  std::erase_if(all.numbers, [&](const auto& one) { return !has(one.first, false); });
+  std::erase_if(all.words, [&](const auto& one) { return !has(one.first, true); });
+  return all;
+}
+
 /// The rows of the experiments that the statements ask for, measured now and quickly, as far as this program has them.
 gpu_rows measured_now(const experiment_request& request, const experiment_sink& sink) {
   std::set<std::string> names;
@@ -57,14 +74,14 @@ gpu_rows measured_now(const experiment_request& request, const experiment_sink& 
     if (names.contains(each->name)) known.push_back(each);
   }
   gpu_rows found{request.device.name, {}};
+  if (request.device.kind != device_kind::cuda) return found;  // it has documents of GPUs to judge, or nothing
   for (size_t i = 0; i < known.size() && !sink.interrupted(); ++i) {
-    if (std::ranges::find(known[i]->devices, request.device.kind) == known[i]->devices.end()) continue;
     experiment_sink own;
     own.add = [&](row entry, bool) { found.rows.push_back(std::move(entry)); };
     const auto part = part_of(sink.progress, i, known.size());
     own.progress = [&](double fraction, const std::string& what) { part(fraction, known[i]->name + ", " + what); };
     own.interrupted = sink.interrupted;
-    experiment_request quick{request.device, {}, true, false};
+    const experiment_request quick{request.device, choice_for(*known[i]), true, false};
     try {
       known[i]->run(quick, own);
     } catch (const error&) {  // the statements that need its rows will say that they are not there
@@ -138,12 +155,7 @@ std::string answer(const measured_rows& measured) {
 request_check checks() {
   request_check made;
   made.check = [](const experiment_request& request) {
-    if (has_chosen(request, files)) {
-      (void)rows_of_documents(request.axes.words.at(files));
-    } else if (request.device.kind != device_kind::cuda) {
-      throw usage_error(
-          fmt::format("{} has nothing of its own to observe: name documents, -a {}=FILE.", request.device.id, files));
-    }
+    if (has_chosen(request, files)) (void)rows_of_documents(request.axes.words.at(files));
   };
   return made;
 }
