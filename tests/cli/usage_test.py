@@ -126,6 +126,23 @@ class Usage(ToolTest):
         self.assert_one_sentence(outcome, 2, "same file")
         self.assertEqual(os.listdir(folder), [])
 
+    def test_two_outputs_do_not_go_to_one_new_file_by_relative_names(self):
+        os.mkdir(self.path("sub"))
+        os.symlink("sub", self.path("alias"))
+        os.symlink("x", self.path("dangling"))
+        here = self.path("")
+        for one, other in (("x", "./x"), ("./x", "x"), ("x", "sub/../x"), ("x", self.path("x")), (self.path("x"), "x"),
+                           ("sub/x", "alias/x"), ("x", "dangling"), ("dangling", "./x")):
+            for options in (("--json", one, "--csv", other), ("--md", one, "--json", other)):
+                with self.subTest(options):
+                    outcome = run(*QUICK_HOST, *options, cwd=here)
+                    self.assert_one_sentence(outcome, 2, "Two outputs cannot go to the same file")
+        for one, other in (("x", "./x.partial"), ("./x", "x.partial"), ("x", "alias/../x.partial")):
+            with self.subTest(other):
+                outcome = run(*QUICK_HOST, "--json", one, "--csv", other, cwd=here)
+                self.assert_one_sentence(outcome, 2, "take the place of what is kept of the run", "another name")
+        self.assertEqual(sorted(os.listdir(here)), ["alias", "dangling", "sub"])
+
     def test_closed_streams_are_survived_and_files_do_not_take_their_place(self):
         for closed, code in (("<&-", 0), ("2>&-", 0), (">&-", 1), ("<&- >&- 2>&-", 1)):
             with self.subTest(closed):
