@@ -18,9 +18,6 @@ namespace {
 
 using rows = std::vector<const row*>;
 
-/// Of a sentence that people read first.
-constexpr size_t most_words = 25;
-
 /// Of what people compare a barrier with, the usual form of each kind is named behind a verdict even where others are
 /// faster: the one that its experiment lists first.
 constexpr method_kind kinds_of_rivals[] = {method_kind::barrier, method_kind::graph, method_kind::launch};
@@ -130,12 +127,6 @@ const char* unit_of_work(const row* entry) {
     if (entry->find_metric(metric) != nullptr) return unit;
   }
   return "";
-}
-
-size_t words_in(const std::string& text) {
-  size_t count = 0;
-  for (size_t i = 0; i < text.size(); ++i) count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ') ? 1 : 0;
-  return count;
 }
 
 /// Of those that are slower for certain, the one to compare with: the first of another sort than the winner, what
