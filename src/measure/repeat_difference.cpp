@@ -24,12 +24,12 @@ repeat_counts choose_counts(const repeated_program& program, const repeat_option
     return least;
   };
   const double first = program.run(shorter);  // first touch: module load, page faults, caches
-  // Where a unit takes much longer than is wanted, nothing is gained by more of them, and every run counts.
-  const double long_run = 4 * options.target_run_ns;
-  if (first > 2 * long_run) {
-    const double one = program.run(program.unit), two = program.run(shorter);
-    const bool grows_with_steps = two - one > 0.25 * one;
-    if (one > long_run && grows_with_steps) return {program.unit, shorter};
+  // Where a unit takes much longer than is wanted, nothing is gained by more of them, and every run counts. If it was
+  // the first touch that took long, the next run does not grow.
+  const double long_unit = 4 * options.target_run_ns;
+  if (first > 2 * long_unit) {
+    const double grown = program.run(shorter + program.unit) - first;
+    if (grown > long_unit && grown > 0.2 * first) return {shorter, shorter + program.unit};
   }
   const double base = least_of(3, shorter);
   uint64_t extra = program.unit;

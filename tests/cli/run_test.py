@@ -90,7 +90,7 @@ class Run(ToolTest):
                           names[2])
             self.assertEqual(outcome.code, 0, outcome.err)
             answer = outcome.out.strip().split("\n")[-1]
-            self.assertRegex(answer, "^(Use .* a step|Too noisy to say whether )")
+            self.assertRegex(answer, "^(Use .* a step|Too noisy to say whether |Too few rounds )")
             self.assertLessEqual(len(answer.split()), 25)
             with open(names[0], encoding="utf-8") as file:
                 document = self.check_document(file.read(), "host")
