@@ -87,7 +87,8 @@ exit_code run_compare(const console_options& console, const compare_options& opt
   if (options.as_json) {
     fmt::print("{}\n", to_json(found, rule).dump(2, ' ', false, json::error_handler_t::replace));
   } else {
-    fmt::print("{}\n{}\n", to_table(found, documents.front(), console.color_data), in_words(found));
+    const std::string table = to_table(found, documents.front(), console.color_data);
+    fmt::print("{}{}{}\n", table, table.empty() ? "" : "\n", in_words(found));
   }
   return has_regressed(found) || !has_compared(found) ? exit_code::failed : exit_code::done;
 }

@@ -137,6 +137,12 @@ class Compare(ToolTest):
             self.assertRegex(outcome.out, r"m5 .* unclear +not above the noise")
             self.assertNotIn("BROKE", outcome.out)
             self.assertNotIn("mended", outcome.out)
+        for row in after["rows"][1:]:
+            row.update(status="skipped", reason=lost["reason"])
+            row["metrics"]["step_time"].update(value=None, median=None)
+        outcome = run("compare", paths[0], self.save("b", after))
+        self.assertEqual(outcome.code, 0, outcome.out)
+        self.assertRegex(outcome.out.strip().split("\n")[-1], "^Unclear: .*; measure again on an idle machine")
 
     def test_what_broke_in_one_pair_is_found_in_any_order_of_pairs(self):
         good, wrong, lost = a_run(self.random), a_run(self.random), a_run(self.random)
@@ -169,7 +175,7 @@ class Compare(ToolTest):
             row["metrics"] = {"runs": metric([7] * 3, "1")}
         path = self.save("a", before)
         outcome = run("compare", path, path)
-        self.assertEqual((outcome.code, outcome.out.strip()), (0, "12 rows right before and after; none has a time."))
+        self.assertEqual((outcome.code, outcome.out), (0, "12 rows right before and after; none has a time.\n"))
 
     def test_recorded_documents_of_either_version_can_be_compared(self):
         recorded = os.path.join(os.path.dirname(__file__), "../../results/nvidia-h200/")
