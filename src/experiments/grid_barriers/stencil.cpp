@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
@@ -41,37 +43,46 @@ stencil_size size_of(uint32_t elements, int64_t dimensions) {
   return {side, side, side};
 }
 
-/// What is relaxed.
-struct body {
+/// What is relaxed, and by which grid.
+struct relaxing {
   int64_t elements, dimensions;
   stencil_size size;
+  step_shape shape;
 };
 
-void run(const experiment_request& request, const experiment_sink& sink) {
-  const auto device = open_side<stencil_device>(request.device);
+std::vector<relaxing> cases_of(const experiment_request& request) {
+  std::vector<relaxing> cases;
   const std::vector<step_shape> shapes = shapes_of(request);
-  std::vector<body> bodies;
   for (const int64_t elements : chosen_numbers(
            request, "elements", request.quick ? std::vector<uint32_t>{256} : std::vector<uint32_t>{256, 512, 1024})) {
     for (const int64_t dimensions : request.axes.numbers_or("dimensions", {1, 2, 3})) {
-      bodies.push_back({elements, dimensions, size_of(static_cast<uint32_t>(elements), dimensions)});
+      for (const step_shape& shape : shapes) {
+        cases.push_back({elements, dimensions, size_of(static_cast<uint32_t>(elements), dimensions), shape});
+      }
     }
   }
-  const auto label = [](const body& one) {
-    return fmt::format("{} x {} x {} points", one.size.width, one.size.height, one.size.depth);
+  return cases;
+}
+
+void run(const experiment_request& request, const experiment_sink& sink) {
+  const auto device = open_side<stencil_device>(request.device);
+  const auto label = [](const relaxing& one) {
+    return fmt::format("{} x {} x {} points, {}", one.size.width, one.size.height, one.size.depth, to_word(one.shape));
   };
-  for_each_case(bodies, sink, label, [&](const body& one, const auto& progress) {
-    progress(0, "on the host");
-    const auto workload = kept_if_stuck(device->relaxing(stencil_body(one.size)));
-    const std::vector<step_method> methods = methods_of(request, *workload);
-    for (size_t i = 0; i < shapes.size() && !sink.interrupted(); ++i) {
-      const std::string shape = to_word(shapes[i]);
-      const auto part = part_of(progress, i, shapes.size());
-      auto results = compare_steps(*workload, {name, request, sink}, methods, shapes[i],
-                                   [&](double fraction) { part(fraction, shape); });
-      add_ratios(results, "step_time", step_sample, {"cg", "graph"});
-      add_rows(results, {{"shape", shape}, {"dimensions", one.dimensions}, {"elements", one.elements}}, sink);
+  // What the host has computed of a body is kept for its next shape.
+  std::shared_ptr<workload> body;
+  std::pair<int64_t, int64_t> which;
+  for_each_case(cases_of(request), sink, label, [&](const relaxing& one, const auto& progress) {
+    if (const std::pair wanted{one.elements, one.dimensions}; body == nullptr || which != wanted) {
+      progress(0, "on the host");
+      body.reset();
+      body = kept_if_stuck(device->relaxing(stencil_body(one.size)));
+      which = wanted;
     }
+    auto results = compare_steps(*body, {name, request, sink}, methods_of(request, *body), one.shape, progress);
+    add_ratios(results, "step_time", step_sample, {"cg", "graph"});
+    add_rows(results, {{"shape", to_word(one.shape)}, {"dimensions", one.dimensions}, {"elements", one.elements}},
+             sink);
   });
 }
 
