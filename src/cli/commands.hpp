@@ -22,7 +22,7 @@ std::string describe_axes(const std::vector<std::string>& words);
 
 struct run_options {
   std::vector<std::string> experiments;
-  std::vector<std::string> devices;  ///< empty: the first that there is
+  std::vector<std::string> devices;  ///< empty: for each experiment the first that it runs on
   std::vector<std::string> axes;     ///< "blocks=1,2,4"
   bool quick = false;
   bool no_samples = false;                         ///< leave the samples out of the JSON

@@ -2,15 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <tuple>
+#include <utility>
 
 #include "results/json.hpp"
 #include "results/text.hpp"
@@ -42,17 +44,26 @@ json head_of(const run_identity& run) {
   return {{"command", comparable(run.command)}, {"version", run.version}, {"devices", run.devices}};
 }
 
-/// Everything in a file that is open, in lines, without a last one that does not end.
-std::vector<std::string> whole_lines(std::FILE* file) {
-  std::vector<std::string> lines;
-  std::string line;
-  for (int c = std::fgetc(file); c != EOF; c = std::fgetc(file)) {
-    if (c != '\n') {
-      line += static_cast<char>(c);
-    } else {
-      lines.push_back(std::move(line));
-      line.clear();
+/// Everything in a file that is open; throws usage_error if it cannot be read to its end.
+std::string contents_of(int descriptor, const std::string& path) {
+  std::string contents;
+  std::array<char, 65536> part{};
+  for (;;) {
+    const ssize_t count = pread(descriptor, part.data(), part.size(), static_cast<off_t>(contents.size()));
+    if (count == 0) return contents;
+    if (count > 0) {
+      contents.append(part.data(), static_cast<size_t>(count));
+    } else if (errno != EINTR) {
+      throw usage_error(fmt::format("cannot read '{}': {}", printable(path), std::strerror(errno)));
     }
+  }
+}
+
+/// A text in lines, without a last one that does not end.
+std::vector<std::string> whole_lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    lines.push_back(text.substr(begin, end - begin));
   }
   return lines;
 }
@@ -67,24 +78,56 @@ bool is_journal(const std::vector<std::string>& lines, const std::string& path) 
 }
 
 /// A file of its own to read and write: no link, and nothing that blocks.
-std::FILE* open_journal_file(const std::string& path) {
+int open_journal_file(const std::string& path) {
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
   struct stat found {};
-  const bool is_file = descriptor != -1 && fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode);
-  std::FILE* const file = is_file ? fdopen(descriptor, "r+b") : nullptr;
-  if (file != nullptr) return file;
+  if (descriptor != -1 && fstat(descriptor, &found) == 0 && S_ISREG(found.st_mode)) return descriptor;
   const std::string why = descriptor == -1 ? std::strerror(errno) : "it is no plain file";
   if (descriptor != -1) (void)::close(descriptor);
   throw usage_error(fmt::format("cannot write '{}': {}; what is measured is kept there until the document is whole",
                                 printable(path), why));
 }
 
+/// Whether the file that is open is still the one of that name: the run that had it may have been done meanwhile.
+bool is_still_there(int descriptor, const std::string& path) {
+  struct stat open_file {
+  }, named{};
+  return fstat(descriptor, &open_file) == 0 && lstat(path.c_str(), &named) == 0 && open_file.st_dev == named.st_dev &&
+         open_file.st_ino == named.st_ino;
+}
+
+/// The same, held by no other run for as long as it is open. Where a file system has no locks it is not held.
+int hold_journal_file(const std::string& path, const std::string& document) {
+  for (;;) {
+    const int descriptor = open_journal_file(path);
+    while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      if (errno != EWOULDBLOCK) break;
+      (void)::close(descriptor);
+      throw usage_error(fmt::format("Another run is writing '{}': wait until it has ended, or give --json another name",
+                                    printable(document)));
+    }
+    if (is_still_there(descriptor, path)) return descriptor;
+    (void)::close(descriptor);
+  }
+}
+
 }  // namespace
 
 run_journal::run_journal(const std::string& path, const run_identity& run, bool resume) : path_(place_of(path)) {
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(open_journal_file(path_), &std::fclose);
-  const std::vector<std::string> lines = whole_lines(file.get());
-  if (std::ftell(file.get()) > 0 && !is_journal(lines, path_)) {
+  descriptor_ = hold_journal_file(path_, path);
+  try {
+    begin(run, resume);
+  } catch (...) {
+    (void)::close(descriptor_);
+    throw;
+  }
+}
+
+void run_journal::begin(const run_identity& run, bool resume) {
+  const std::string contents = contents_of(descriptor_, path_);
+  const std::vector<std::string> lines = whole_lines(contents);
+  if (!contents.empty() && !is_journal(lines, path_)) {
     throw usage_error(
         fmt::format("'{}' exists and is no journal of a run; what is measured would be kept there: give "
                     "--json another name",
@@ -92,28 +135,39 @@ run_journal::run_journal(const std::string& path, const run_identity& run, bool 
   }
   if (resume) {
     read(lines, run);
+    for (const std::string& line : lines) length_ += line.size() + 1;  // without a line that was cut short
   } else if (lines.size() > 1) {
     throw usage_error(
         fmt::format("'{}' holds {} case{} of a run that was cut short: --resume goes on with it; delete it "
                     "to begin anew",
                     printable(path_), lines.size() - 1, lines.size() == 2 ? "" : "s"));
   }
-  size_t length = 0;  // without a line that was cut short
-  if (resume) {
-    for (const std::string& line : lines) length += line.size() + 1;
-  }
-  if (ftruncate(fileno(file.get()), static_cast<off_t>(length)) != 0 || std::fseek(file.get(), 0, SEEK_END) != 0) {
+  if (ftruncate(descriptor_, static_cast<off_t>(length_)) != 0) {
     throw usage_error(fmt::format("cannot write '{}': {}", printable(path_), std::strerror(errno)));
   }
-  file_ = file.release();
-  if (resume) return;
-  const std::string first = line_of(head_of(run), {}).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-  (void)std::fwrite(first.data(), 1, first.size(), file_);
-  (void)std::fflush(file_);
+  if (!resume) append(line_of(head_of(run), {}).dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+/// A disk that is full spoils the journal, not the run: its document is written in the end, or saved elsewhere. A line
+/// that has no room is taken back.
+void run_journal::append(const std::string& line) {
+  for (size_t written = 0; written < line.size();) {
+    const ssize_t count =
+        pwrite(descriptor_, line.data() + written, line.size() - written, static_cast<off_t>(length_ + written));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      (void)!ftruncate(descriptor_, static_cast<off_t>(length_));
+      return;
+    }
+    written += static_cast<size_t>(count);
+  }
+  length_ += line.size();
 }
 
 run_journal::~run_journal() {
-  if (file_ != nullptr) (void)std::fclose(file_);
+  if (descriptor_ == -1) return;
+  if (length_ == 0) (void)::unlink(path_.c_str());  // the disk had no room even for its first line
+  (void)::close(descriptor_);
 }
 
 void run_journal::read(const std::vector<std::string>& lines, const run_identity& run) {
@@ -160,27 +214,23 @@ std::optional<std::vector<journal_row>> run_journal::recall(const std::string& e
 }
 
 void run_journal::keep(const std::vector<journal_row>& rows) {
-  if (file_ == nullptr) return;
+  if (descriptor_ == -1 || length_ == 0) return;  // a case without the first line is of no run
   std::vector<row> entries;
   json claims = json::array();
   for (const journal_row& one : rows) {
     entries.push_back(one.entry);
     claims.push_back(one.claims_correctness);
   }
-  const std::string text = line_of({{"case", asked_}, {"claims", std::move(claims)}}, entries)
-                               .dump(-1, ' ', false, json::error_handler_t::replace) +
-                           "\n";
-  // A disk that is full spoils the journal, not the run: its document is written in the end, or saved elsewhere.
-  (void)std::fwrite(text.data(), 1, text.size(), file_);
-  (void)std::fflush(file_);
-  (void)fsync(fileno(file_));
+  append(line_of({{"case", asked_}, {"claims", std::move(claims)}}, entries)
+             .dump(-1, ' ', false, json::error_handler_t::replace) +
+         "\n");
+  (void)fsync(descriptor_);
 }
 
 void run_journal::remove() {
-  if (file_ == nullptr) return;
-  (void)std::fclose(file_);
-  file_ = nullptr;
-  if (known_.empty()) (void)::unlink(path_.c_str());
+  if (descriptor_ == -1) return;
+  if (known_.empty()) (void)::unlink(path_.c_str());  // while it is held: another run may be waiting to begin its own
+  (void)::close(std::exchange(descriptor_, -1));
 }
 
 }  // namespace gpusync::tool

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,8 +33,9 @@ class run_journal {
 
   /// The journal of the document at `path`. If `resume`, what is in it is recalled: it must be of the same run, but for
   /// the order of options and for those that say what goes to the console; a last line that was cut short is left out.
-  /// Otherwise it is begun anew, which a journal with cases is not. Throws usage_error where it cannot be written,
-  /// there is none to resume, it is of another run, holds cases that would be lost, or is no journal.
+  /// Otherwise it is begun anew, which a journal with cases is not. It is held as long as this object lives. Throws
+  /// usage_error where it cannot be written, another run holds it, there is none to resume, it is of another run, holds
+  /// cases that would be lost, or is no journal.
   run_journal(const std::string& path, const run_identity& run, bool resume);
   ~run_journal();
   run_journal(const run_journal&) = delete;
@@ -47,7 +47,7 @@ class run_journal {
   /// The rows of the case of that experiment and device that is `what` in words; empty: it is to be measured.
   std::optional<std::vector<journal_row>> recall(const std::string& experiment, const std::string& device,
                                                  const std::string& what);
-  /// Keeps the rows of the case that was asked for last, on the disk when it returns.
+  /// Keeps the rows of the case that was asked for last, on the disk when it returns, if that has room.
   void keep(const std::vector<journal_row>& rows);
   /// Everything is in the document: the journal is not needed any more, unless it has cases that nobody asked for.
   void remove();
@@ -59,10 +59,13 @@ class run_journal {
  private:
   using case_name = std::array<std::string, 3>;  ///< experiment, device, what it is
 
+  void begin(const run_identity& run, bool resume);
   void read(const std::vector<std::string>& lines, const run_identity& run);
+  void append(const std::string& line);
 
   std::string path_;  // empty: none
-  std::FILE* file_ = nullptr;
+  int descriptor_ = -1;
+  size_t length_ = 0;  // of what stands in it whole
   case_name asked_;
   std::multimap<case_name, std::vector<journal_row>> known_;
   size_t recalled_ = 0;

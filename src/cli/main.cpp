@@ -2,12 +2,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <poll.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
+#include <system_error>
 
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/version.hpp>
@@ -115,6 +120,27 @@ program_help help_of(const CLI::App& app) {
   return program;
 }
 
+/// What a command takes if that is one argument, in words; empty if it takes none, or several.
+std::string the_only_argument(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional() || option->get_items_expected_max() != 1) continue;
+    std::string what = option->get_description();  // "One of bash, zsh, fish"
+    what.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(what.front())));
+    return what;
+  }
+  return "";
+}
+
+/// Whether help is asked for. What is wrong besides matters to nobody then.
+bool asks_for_help(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--") return false;
+    if (word == "--help" || word == "-h") return true;
+  }
+  return false;
+}
+
 /// One sentence on a command line that cannot be read, with what is allowed.
 std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& wrong, int argc, char** argv) {
   const std::vector<std::string> commands = commands_of(app);
@@ -129,7 +155,11 @@ std::string what_is_wrong(const CLI::App& app, const CLI::ParseError& wrong, int
   const CLI::App& command = *given.front();
   const std::string help = fmt::format("`gpusync {} --help` says what is allowed.", command.get_name());
   for (const std::string& extra : app.remaining(true)) {
-    if (!extra.starts_with('-')) continue;
+    if (!extra.starts_with('-')) {
+      const std::string taken = the_only_argument(command);
+      if (taken.empty()) continue;
+      return fmt::format("gpusync {} takes {} at a time; '{}' is too many. {}", command.get_name(), taken, extra, help);
+    }
     std::vector<std::string> known;
     for (const CLI::App* each : {&app, &command}) {
       for (const CLI::Option* option : each->get_options()) {
@@ -157,7 +187,8 @@ int parse_and_run(int argc, char** argv) {
   app.fallthrough();
   app.set_version_flag("--version", "gpusync " GPUSYNC_VERSION_STRING);
   app.footer(
-      "DEVICE is cuda:N, opencl:N or host; the default is the first that exists in that order.\n"
+      "DEVICE is cuda:N, opencl:N or host; the default is the first that exists in that order and that the experiment "
+      "runs on.\n"
       "Exit codes: 0 done, 1 a measurement or a check failed, 2 wrong usage, 3 no such device.");
   common_options common;
   auto* quiet = app.add_flag("--quiet", common.quiet, "No progress and no remarks on stderr");
@@ -223,7 +254,8 @@ int parse_and_run(int argc, char** argv) {
       ->capture_default_str();
   compare->add_flag("--json", comparing.as_json, "As JSON");
   compare->footer(
-      "Exit code 1: something is slower, or failed that was right. Pairs of runs taken in turns tell more.");
+      "Exit code 1: something is slower, or failed that was right, or nothing could be compared. Pairs of runs taken "
+      "in turns tell more.");
   compare->callback([&] { result = run_compare(common.console(), comparing); });
 
   tune_options tuning;
@@ -238,6 +270,7 @@ int parse_and_run(int argc, char** argv) {
   tune->callback([&] { result = run_tune(common.console(), tuning); });
 
   auto* doctor = app.add_subcommand("doctor", "What on this machine spoils measurements or is missing");
+  doctor->footer("Exit code 0 whatever it finds; the last line says what to do.");
   doctor->callback([&] { result = run_doctor(common.console()); });
 
   auto* coverage = app.add_subcommand("coverage", "Every item of the papers, what reproduces it, and how far");
@@ -259,9 +292,33 @@ int parse_and_run(int argc, char** argv) {
   } catch (const CLI::Success& wanted) {  // --help, --version
     return app.exit(wanted);
   } catch (const CLI::ParseError& wrong) {
+    if (asks_for_help(argc, argv) && unknown_command(app, argc, argv).empty()) {
+      fmt::print("{}", app.help());
+      return code(exit_code::done);
+    }
     return fail(exit_code::usage, what_is_wrong(app, wrong, argc, argv));
   }
   return code(result);
+}
+
+/// Whether nobody reads what standard output is piped to, as in `gpusync list | head -1`.
+bool reader_has_gone() {
+  pollfd output{1, POLLOUT, 0};
+  return poll(&output, 1, 0) == 1 && (output.revents & POLLERR) != 0;
+}
+
+/// What the program ends with when standard output did not take everything: a reader who had enough is no failure.
+int end_without_output(int result, int error) {
+  if (error == EPIPE || reader_has_gone()) return result;
+  const std::string why = error != 0 ? fmt::format(": {}", std::strerror(error)) : "";
+  return fail(exit_code::failed, "Standard output could not be written" + why);
+}
+
+/// The same when everything may have been written: it may still stand in the buffer.
+int end_with_output(int result) {
+  errno = 0;
+  const bool is_flushed = std::fflush(stdout) == 0;
+  return is_flushed && std::ferror(stdout) == 0 ? result : end_without_output(result, errno);
 }
 
 }  // namespace
@@ -273,19 +330,18 @@ int main(int argc, char** argv) {
   open_closed_streams();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is an error of writing, not the end of the program
   try {
-    const int result = parse_and_run(argc, argv);
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-      return fail(exit_code::failed, "Standard output could not be written.");
-    return result;
+    return end_with_output(parse_and_run(argc, argv));
   } catch (const usage_error& wrong) {
     return fail(exit_code::usage, wrong.what());
   } catch (const no_such_device& missing) {
     return fail(exit_code::no_such_device, missing.what());
   } catch (const std::bad_alloc&) {
     return fail(exit_code::failed, "This machine has too little memory for what was asked. Ask for less at a time.");
+  } catch (const std::system_error& failure) {
+    // Whoever writes much to standard output may find out before the end.
+    if (std::ferror(stdout) != 0) return end_without_output(code(exit_code::done), failure.code().value());
+    return fail(exit_code::failed, failure.what());
   } catch (const std::exception& failure) {
-    // Whoever writes much to it may find out before the end.
-    if (std::ferror(stdout) != 0) return fail(exit_code::failed, "Standard output could not be written.");
     return fail(exit_code::failed, failure.what());
   }
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include <gpusync/core/error.hpp>
 #include <gpusync/core/version.hpp>
 
 #include "cli/commands.hpp"
@@ -95,6 +96,24 @@ std::vector<std::string> write_outputs(std::vector<output>& outputs, const docum
   return failures;
 }
 
+bool runs_on(const experiment& what, const device_description& device) {
+  return std::ranges::find(what.devices, device.kind) != what.devices.end();
+}
+
+/// The first device of this machine that the experiment runs on; throws no_such_device naming what it needs.
+const device_description& default_device(const experiment& what) {
+  const auto found =
+      std::ranges::find_if(all_devices(), [&](const device_description& device) { return runs_on(what, device); });
+  if (found != all_devices().end()) return *found;
+  std::vector<std::string> kinds, present;
+  for (const device_kind kind : what.devices) {
+    kinds.emplace_back(kind == device_kind::cuda ? "CUDA" : kind == device_kind::opencl ? "OpenCL" : "host");
+  }
+  for (const device_description& device : all_devices()) present.push_back(device.id);
+  throw no_such_device(fmt::format("{} needs a {} device; this machine has {}.", what.name, fmt::join(kinds, " or "),
+                                   fmt::join(present, ", ")));
+}
+
 /// Everything that can be wrong with the command line is found here, before anything is measured.
 std::vector<job> plan(const run_options& options) {
   std::vector<const experiment*> experiments;
@@ -106,9 +125,8 @@ std::vector<job> plan(const run_options& options) {
   axis_choice choice;
   for (const std::string& text : options.axes) parse_axis(text, axes, choice);
 
-  std::vector<device_description> devices;
-  for (const std::string& id : options.devices) devices.push_back(find_device(id));
-  if (devices.empty()) devices.push_back(all_devices().front());
+  std::vector<device_description> named;
+  for (const std::string& id : options.devices) named.push_back(find_device(id));
 
   std::vector<job> jobs;
   // Once each: rows that stand twice in a document cannot be told apart.
@@ -117,9 +135,9 @@ std::vector<job> plan(const run_options& options) {
         jobs, [&](const job& known) { return known.what == one && known.request.device.id == device.id; });
   };
   for (const experiment* one : experiments) {
-    for (const device_description& device : devices) {
+    for (const device_description& device : named.empty() ? std::vector{default_device(*one)} : named) {
       if (is_repeated(one, device)) continue;
-      if (std::ranges::find(one->devices, device.kind) == one->devices.end()) {
+      if (!runs_on(*one, device)) {
         throw usage_error(fmt::format("The experiment {} does not run on {} devices, such as {}.", one->name,
                                       to_string(device.kind), device.id));
       }
@@ -214,14 +232,14 @@ void print_plan(const console_options& console, const std::vector<job>& jobs) {
     one.what->run(one.request, sink);
     const double seconds = static_cast<double>(cases.size()) *
                            (one.request.quick ? one.what->longest_case.quick : one.what->longest_case.full);
-    fmt::print("{} on {}: {} case{}, about {} on an idle machine\n", one.what->name, one.request.device.id,
+    fmt::print("{} on {}: {} case{}, at most about {} on an idle machine\n", one.what->name, one.request.device.id,
                cases.size(), cases.size() == 1 ? "" : "s", in_words(seconds));
     if (console.level == verbosity::verbose) {
       for (const std::string& what : cases) fmt::print("  {}\n", what);
     }
     all += seconds;
   }
-  if (jobs.size() > 1) fmt::print("all together about {} on an idle machine\n", in_words(all));
+  if (jobs.size() > 1) fmt::print("all together at most about {} on an idle machine\n", in_words(all));
 }
 
 /// What was built: the version, and for sources that no commit has, the program's own size and time.

@@ -10,6 +10,10 @@ namespace gpusync::tool {
 /// The confidence of every interval and every verdict, unless another is asked for: of twenty, one may be wrong.
 inline constexpr double usual_confidence = 0.95;
 
+/// Fewer rounds than these cannot carry it, whatever they show: of five all may lie on one side of the true figure in
+/// more than 5 % of cases.
+inline constexpr uint64_t fewest_rounds = 6;
+
 /// Two ends, low <= high, that hold the true figure between them with a stated confidence.
 struct interval {
   double low = 0;
@@ -20,7 +24,7 @@ struct interval {
 
 /// Of the median that independent `values` are drawn around: the two order statistics between which the median of any
 /// distribution lies with at least that confidence (the inverted sign test; Conover, Practical Nonparametric
-/// Statistics, 3.2). Empty for fewer values than can carry it: six for 95 %.
+/// Statistics, 3.2). Empty for fewer values than can carry it: fewest_rounds for 95 %.
 std::optional<interval> median_interval(std::vector<double> values, double confidence = usual_confidence);
 
 /// What Student's t with so many degrees of freedom exceeds with probability `tail`.

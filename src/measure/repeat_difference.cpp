@@ -23,7 +23,14 @@ repeat_counts choose_counts(const repeated_program& program, const repeat_option
     for (int i = 1; i < runs; ++i) least = std::min(least, program.run(steps));
     return least;
   };
-  (void)program.run(shorter);  // first touch: module load, page faults, caches
+  const double first = program.run(shorter);  // first touch: module load, page faults, caches
+  // Where a unit takes much longer than is wanted, nothing is gained by more of them, and every run counts. If it was
+  // the first touch that took long, the next run does not grow.
+  const double long_unit = 4 * options.target_run_ns;
+  if (first > 2 * long_unit) {
+    const double grown = program.run(shorter + program.unit) - first;
+    if (grown > long_unit && grown > 0.2 * first) return {shorter, shorter + program.unit};
+  }
   const double base = least_of(3, shorter);
   uint64_t extra = program.unit;
   for (;;) {

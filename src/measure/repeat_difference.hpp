@@ -35,7 +35,8 @@ struct repeat_options {
 };
 
 /// The lengths of runs for one program: the short one two units, the long one so much longer that the difference takes
-/// about options.target_run_ns. Runs the program to find out, which also warms it up.
+/// about options.target_run_ns, or is a unit if that takes four times as long. Runs the program to find out, which also
+/// warms it up.
 repeat_counts choose_counts(const repeated_program& program, const repeat_options& options);
 
 /// Names of samples: nanoseconds of a step, and of the two runs that it is drawn from, with their lengths.

@@ -13,7 +13,8 @@ namespace gpusync::tool {
 /// names of devices.
 std::string to_table(const document_comparison& found, const document& before, bool color);
 
-/// One sentence: how many rows are slower, the worst of them, and how many faster, the same, unclear; what would help.
+/// One sentence of at most 25 words, its finding first: what broke or is slower, or else faster, the same, or unclear
+/// and why; then how many rows are what, by how much runs differ where intervals tell it, and what would help.
 std::string in_words(const document_comparison& found);
 
 /// {"confidence", "least_effect", "pairs", "run_to_run", "regressed", "rows": [{"experiment", "device", "axes",

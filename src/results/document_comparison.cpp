@@ -10,6 +10,7 @@
 #include "measure/statistics.hpp"
 #include "results/context.hpp"
 #include "results/groups.hpp"
+#include "results/row_index.hpp"
 #include "results/row_ratio.hpp"
 #include "results/text.hpp"
 
@@ -18,28 +19,8 @@ namespace gpusync::tool {
 namespace {
 
 using document_pairs = std::vector<std::pair<const document*, const document*>>;
-using row_key = std::tuple<std::string, std::string, std::vector<std::pair<std::string, axis_value>>, std::string>;
-using row_index = std::map<row_key, const row*>;
-
 /// Degrees of freedom of deviation_of() for each distance: its efficiency beside a sum of squares.
 constexpr double efficiency = 0.87;
-
-row_key key_of(const row& entry) {
-  return {entry.experiment, entry.device, entry.axes, entry.method};
-}
-
-row_index index_of(const document& results) {
-  row_index index;
-  for (const row& entry : results.rows) {
-    if (!is_published(entry)) index.try_emplace(key_of(entry), &entry);
-  }
-  return index;
-}
-
-const row* find(const row_index& index, const row& wanted) {
-  const auto found = index.find(key_of(wanted));
-  return found == index.end() ? nullptr : found->second;
-}
 
 bool is_time(const std::string& unit) {
   return unit == "ns" || unit == "us" || unit == "ms" || unit == "s";
@@ -89,12 +70,22 @@ void add_drift(const metric& measured, row_evidence& evidence) {
   if (first > 0 && second > 0) evidence.drifts.push_back(std::log(second / first));
 }
 
+/// Whether nothing is wrong with a row. One that was skipped for the noise is no worse than one that stands above it.
+bool is_right(const row& entry) {
+  return entry.status == row_status::ok || is_lost_in_noise(entry);
+}
+
+bool has_time(const row& entry) {
+  const metric* measured = headline_metric(entry);
+  return measured != nullptr && is_time(measured->unit);
+}
+
 /// Why these two rows cannot be compared; empty if they can.
 std::string obstacle(const row& before, const row& after) {
   const metric* a = headline_metric(before);
   const metric* b = headline_metric(after);
-  if (before.status != row_status::ok || after.status != row_status::ok) {
-    const row& culprit = after.status != row_status::ok ? after : before;
+  if (!is_right(before) || !is_right(after)) {
+    const row& culprit = is_right(after) ? before : after;
     return fmt::format("{} {}: {}", &culprit == &after ? "after:" : "before:", to_string(culprit.status),
                        culprit.reason.value_or("no reason given"));
   }
@@ -283,45 +274,83 @@ row_groups groups_of(const std::vector<row_change*>& rows) {
   return groups;
 }
 
+/// The rows of one pair, by what they are of.
+struct index_pair {
+  row_index before, after;
+};
+
+/// What the pairs say of a row of theirs; without rows if no pair has both. Every pair is looked at, whatever another
+/// says: what broke in one has broken.
+row_change change_of(const row& entry, const std::vector<index_pair>& indices, row_evidence& known) {
+  row_change change;
+  std::string why_broke;
+  bool all_right = true, in_all = true;
+  for (const index_pair& one : indices) {
+    const row* before = find(one.before, entry);
+    const row* after = find(one.after, entry);
+    if (before == nullptr || after == nullptr) {
+      in_all = false;
+      continue;
+    }
+    if (change.before == nullptr) std::tie(change.before, change.after) = std::pair(before, after);
+    const std::string why = obstacle(*before, *after);
+    const bool broke = is_right(*before) && !is_right(*after);
+    if (broke && !change.broke) why_broke = why;
+    change.broke = change.broke || broke;
+    change.mended = change.mended || (!is_right(*before) && is_right(*after));
+    change.in_noise = change.in_noise || (has_time(*before) && has_time(*after) &&
+                                          (is_lost_in_noise(*before) || is_lost_in_noise(*after)));
+    all_right = all_right && is_right(*before) && is_right(*after) && !has_time(*before) && !has_time(*after);
+    if (change.reason.empty()) change.reason = why;
+    if (why.empty()) add_pair(*before, *after, known);
+  }
+  change.in_noise = change.in_noise && !change.broke && !change.mended;
+  change.right = all_right && in_all;
+  if (change.broke) {
+    change.reason = why_broke;
+  } else if (!in_all) {
+    change.reason = "not in every document";
+  }
+  return change;
+}
+
+/// The rows of the documents before, or after, of all pairs, each once.
+std::vector<const row*> rows_of(const document_pairs& pairs, const document* document_pairs::value_type::*side) {
+  std::vector<const row*> rows;
+  row_index seen;
+  for (const auto& pair : pairs) {
+    for (const row& entry : (pair.*side)->rows) {
+      if (!is_published(entry) && seen.try_emplace(key_of(entry), &entry).second) rows.push_back(&entry);
+    }
+  }
+  return rows;
+}
+
 }  // namespace
 
 document_comparison compare_documents(const document_pairs& pairs, const comparison_rule& rule) {
   document_comparison found;
   found.pairs = pairs.size();
-  std::vector<std::pair<row_index, row_index>> indices;
-  for (const auto& [before, after] : pairs) indices.emplace_back(index_of(*before), index_of(*after));
+  std::vector<index_pair> indices;
+  for (const auto& [before, after] : pairs) indices.push_back({index_of(*before), index_of(*after)});
 
   std::vector<std::pair<size_t, row_evidence>> evidence;  // of which change
-  for (const row& entry : pairs.front().first->rows) {
-    if (is_published(entry) || find(indices.front().first, entry) != &entry) continue;
-    const row* after = find(indices.front().second, entry);
-    if (after == nullptr) {
-      found.only_before.push_back(&entry);
+  for (const row* entry : rows_of(pairs, &document_pairs::value_type::first)) {
+    row_evidence known;
+    row_change change = change_of(*entry, indices, known);
+    if (change.after == nullptr) {
+      found.only_before.push_back(entry);
       continue;
     }
-    row_change& change = found.changes.emplace_back();
-    change.before = &entry;
-    change.after = after;
-    row_evidence known;
-    for (const auto& [befores, afters] : indices) {
-      const row* a = find(befores, entry);
-      const row* b = find(afters, entry);
-      if (a == nullptr || b == nullptr) {
-        change.reason = "not in every document";
-        break;
-      }
-      change.reason = obstacle(*a, *b);
-      change.broke = change.broke || (a->status == row_status::ok && b->status != row_status::ok);
-      change.mended = change.mended || (a->status != row_status::ok && b->status == row_status::ok);
-      if (!change.reason.empty()) break;
-      add_pair(*a, *b, known);
+    if (change.reason.empty()) {
+      evidence.emplace_back(found.changes.size(), std::move(known));
+      change.reason = why_one_pair_tells_nothing(pairs, entry->device);
     }
-    if (!change.reason.empty()) continue;
-    evidence.emplace_back(found.changes.size() - 1, std::move(known));
-    change.reason = why_one_pair_tells_nothing(pairs, entry.device);
+    found.changes.push_back(std::move(change));
   }
-  for (const row& entry : pairs.front().second->rows) {
-    if (!is_published(entry) && find(indices.front().first, entry) == nullptr) found.only_after.push_back(&entry);
+  for (const row* entry : rows_of(pairs, &document_pairs::value_type::second)) {
+    const bool is_new = std::ranges::none_of(indices, [&](const auto& one) { return find(one.before, *entry); });
+    if (is_new) found.only_after.push_back(entry);
   }
   std::vector<row_change*> comparable;
   std::vector<row_evidence> known;
@@ -336,6 +365,12 @@ document_comparison compare_documents(const document_pairs& pairs, const compari
 bool has_regressed(const document_comparison& found) {
   return std::ranges::any_of(
       found.changes, [](const row_change& change) { return change.broke || change.what == difference::slower; });
+}
+
+bool has_compared(const document_comparison& found) {
+  return std::ranges::any_of(found.changes, [](const row_change& change) {
+    return change.is_of_times() || change.broke || change.mended || change.right;
+  });
 }
 
 }  // namespace gpusync::tool

@@ -14,14 +14,19 @@ namespace gpusync::tool {
 
 /// What became of one row.
 struct row_change {
-  const row* before = nullptr;  ///< of the first pair
+  const row* before = nullptr;  ///< of the first pair that has both
   const row* after = nullptr;
   std::optional<double> ratio;      ///< of the times, after over before; of several pairs the geometric mean
   std::optional<interval> between;  ///< holds the true ratio, together with those of all other rows
   difference what = difference::unclear;
-  bool broke = false;   ///< it was ok and is not any more
-  bool mended = false;  ///< it was not, and is now
-  std::string reason;   ///< why nothing can be said, in words; empty where a ratio is
+  bool in_noise = false;  ///< a time of it could not be told from nothing: what became of it is unclear
+  bool broke = false;     ///< in some pair it was ok and is not any more
+  bool mended = false;    ///< in some pair it was not, and is now
+  bool right = false;     ///< no times, and in every pair it was ok before and after
+  std::string reason;     ///< why nothing can be said, in words; empty where a ratio is
+
+  /// Whether its times were compared, whatever came out.
+  bool is_of_times() const { return ratio || in_noise; }
 };
 
 struct comparison_rule {
@@ -31,8 +36,9 @@ struct comparison_rule {
 };
 
 struct document_comparison {
-  std::vector<row_change> changes;  ///< of rows that both have, in the order of the first document
-  std::vector<const row*> only_before, only_after;
+  std::vector<row_change>
+      changes;  ///< of rows that both documents of a pair have, in the order of the documents before
+  std::vector<const row*> only_before, only_after;  ///< of others
   /// The standard deviation by which a time differs between two runs of the same program, as a part of it, drawn from
   /// the documents; empty if nothing tells it.
   std::optional<double> run_to_run;
@@ -59,5 +65,8 @@ document_comparison compare_documents(const std::vector<std::pair<const document
 
 /// Whether anything is slower or broke.
 bool has_regressed(const document_comparison& found);
+
+/// Whether anything was compared: times, or what was ok before or after.
+bool has_compared(const document_comparison& found);
 
 }  // namespace gpusync::tool

@@ -39,6 +39,11 @@ bool is_floor(const row& entry) {
   return entry.kind == method_kind::floor;
 }
 
+bool is_lost_in_noise(const row& entry) {
+  const metric* measured = headline_metric(entry);
+  return entry.status != row_status::failed && measured != nullptr && measured->n > 0 && !measured->value;
+}
+
 std::optional<double> value_of(const row& entry, const std::string& metric) {
   const auto* found = entry.find_metric(metric);
   return found == nullptr ? std::nullopt : found->value;

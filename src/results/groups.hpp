@@ -38,6 +38,10 @@ std::optional<double> headline_value(const row& entry);
 /// Whether the row is the floor: the work alone, without any waiting. It is no way to wait, so it never wins.
 bool is_floor(const row& entry);
 
+/// Whether its time was measured and cannot be told from nothing: there are samples, and no figure. Nothing is wrong
+/// with the row then, whether it is ok (the work alone may be nothing) or skipped.
+bool is_lost_in_noise(const row& entry);
+
 /// The value of a metric; empty if there is none.
 std::optional<double> value_of(const row& entry, const std::string& metric);
 

@@ -58,17 +58,32 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-/// Where `path` leads if it is a symbolic link, even to a file that does not exist yet.
-std::string follow_links(const std::string& path) {
+/// Where `path` leads if it is a symbolic link, even to a file that does not exist yet; of links in a circle, one of
+/// them.
+fs::path follow_links(const std::string& path, std::error_code& error) {
   constexpr int most_links = 40;  // as the kernel has it
   fs::path target = path;
-  std::error_code error;
   for (int i = 0; i < most_links && fs::is_symlink(target, error); ++i) {
-    target = target.parent_path() / fs::read_symlink(target, error);
-    if (error) refuse(path, error.message());
+    const fs::path next = fs::read_symlink(target, error);
+    if (error) break;
+    target = target.parent_path() / next;
   }
-  if (fs::is_symlink(target, error)) refuse(path, std::strerror(ELOOP));
+  return target;
+}
+
+/// The same, but a link that cannot be followed is refused.
+std::string link_target(const std::string& path) {
+  std::error_code error;
+  const fs::path target = follow_links(path, error);
+  std::error_code ignored;
+  if (fs::is_symlink(target, ignored)) refuse(path, error ? error.message() : std::strerror(ELOOP));
   return target.string();
+}
+
+/// One name for a file that need not exist: from the root, and without what can be spelled in several ways.
+fs::path one_name(const std::string& path, std::error_code& error) {
+  const fs::path target = fs::absolute(follow_links(path, error), error);
+  return fs::weakly_canonical(target, error);
 }
 
 /// Flushes to the disk what can be: pipes and some file systems have nothing to flush.
@@ -93,7 +108,7 @@ output_file::output_file(std::string path) : path_(std::move(path)) {
   if (path_.find('\0') != std::string::npos) refuse(path_, "the name contains a zero byte");
   if (path_ == "-" || path_ == "/dev/stdout") return;
   if (path_.back() == '/') refuse(path_, "it names a folder");
-  target_ = follow_links(path_);
+  target_ = link_target(path_);
 
   struct stat existing {};
   if (::stat(target_.c_str(), &existing) != 0) {
@@ -121,9 +136,9 @@ bool output_file::goes_to(const std::string& path) const {
   if (keeps_nothing_) return false;
   std::error_code error;
   if (fs::equivalent(target_, path, error)) return true;
-  // Neither need exist yet.
-  const fs::path ours = fs::weakly_canonical(target_, error), theirs = fs::weakly_canonical(path, error);
-  return !error && ours == theirs;
+  std::error_code our_error, their_error;
+  const fs::path ours = one_name(target_, our_error), theirs = one_name(path, their_error);
+  return !our_error && !their_error && ours == theirs;
 }
 
 output_file::output_file(output_file&& other) noexcept
@@ -132,6 +147,7 @@ output_file::output_file(output_file&& other) noexcept
       temporary_(std::exchange(other.temporary_, {})),
       contents_(std::move(other.contents_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
+      is_nameless_(other.is_nameless_),
       keeps_nothing_(other.keeps_nothing_) {}
 
 output_file::~output_file() {
@@ -139,14 +155,28 @@ output_file::~output_file() {
 }
 
 void output_file::open_temporary() {
-  static std::atomic<unsigned> count = 0;
-  do {  // a name that an earlier process with this id left behind is passed over
-    temporary_ = fmt::format("{}/.gpusync-{}-{}.tmp", folder_of(target_), ::getpid(), count++);
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) {
-    temporary_.clear();
+  // Without a name: of a program that is killed nothing is left. Not every file system has such files.
+  descriptor_ = ::open(folder_of(target_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  is_nameless_ = descriptor_ >= 0;
+  if (is_nameless_) return;
+  name_temporary([this](const char* name) {
+    descriptor_ = ::open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return descriptor_ >= 0;
+  });
+  if (temporary_.empty()) {
     refuse(path_, fmt::format("in the folder '{}': {}", printable(folder_of(target_)), std::strerror(errno)));
+  }
+}
+
+/// Leaves temporary_ empty, and errno as it is, if `make` fails for another reason than that there is such a file.
+void output_file::name_temporary(const std::function<bool(const char*)>& make) {
+  static std::atomic<unsigned> count = 0;
+  for (;;) {  // a name that an earlier process with this id left behind is passed over
+    temporary_ = fmt::format("{}/.gpusync-{}-{}.tmp", folder_of(target_), ::getpid(), count++);
+    if (make(temporary_.c_str())) break;
+    if (errno == EEXIST) continue;
+    temporary_.clear();
+    return;
   }
   remember(temporary_);
 }
@@ -159,7 +189,7 @@ void output_file::commit() {
     return;
   }
   write_all();
-  if (temporary_.empty()) return;
+  if (temporary_.empty()) return;  // a device or a pipe
   if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
     const int error = errno;
     discard();
@@ -181,6 +211,13 @@ void output_file::write_all() {
     if (count > 0) written += static_cast<size_t>(count);
   }
   if (!flushed(descriptor_)) fail(errno);
+  if (is_nameless_) {
+    const std::string open_file = fmt::format("/proc/self/fd/{}", descriptor_);
+    name_temporary([&](const char* name) {
+      return ::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    });
+    if (temporary_.empty()) fail(errno);
+  }
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(errno);
 }
 

@@ -1,6 +1,7 @@
 // Files that are either written whole or not at all.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -22,8 +23,8 @@ class output_error : public std::runtime_error {
 
 /// One output. A regular file is written to a temporary file in the same folder, which takes the target's
 /// place on commit(): until then an existing target is untouched, and a destroyed output_file leaves nothing
-/// behind. "-" and
-/// "/dev/stdout" are standard output, written on commit(); so are other devices and pipes.
+/// behind, nor does a killed program where the file system has files without a name. "-" and "/dev/stdout" are
+/// standard output, written on commit(); so are other devices and pipes.
 class output_file {
  public:
   /// Opens the temporary file at once, so that a path that cannot be written is found before anything is
@@ -54,14 +55,16 @@ class output_file {
 
  private:
   void open_temporary();
+  void name_temporary(const std::function<bool(const char*)>& make);
   void write_all();
   void discard() noexcept;
 
   std::string path_;
   std::string target_;     // where links lead; empty: standard output
-  std::string temporary_;  // empty: written directly
+  std::string temporary_;  // its name; empty: written directly, or not yet named
   std::string contents_;
   int descriptor_ = -1;
+  bool is_nameless_ = false;
   bool keeps_nothing_ = false;
 };
 

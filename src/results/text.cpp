@@ -84,6 +84,12 @@ size_t display_width(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
+size_t words_in(std::string_view text) {
+  size_t count = 0;
+  for (size_t i = 0; i < text.size(); ++i) count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ') ? 1 : 0;
+  return count;
+}
+
 std::string join_words(const std::vector<std::string>& parts) {
   std::string joined;
   for (size_t i = 0; i < parts.size(); ++i) {

@@ -39,6 +39,12 @@ std::string printable(std::string_view text, size_t limit = 200);
 /// Columns that `text` takes in a terminal, one for each code point.
 size_t display_width(std::string_view text);
 
+/// The most words of a sentence that people read first.
+inline constexpr size_t most_words = 25;
+
+/// Words of `text`: what spaces part.
+size_t words_in(std::string_view text);
+
 /// `parts` as one list in words: "a", "a and b", "a, b and c".
 std::string join_words(const std::vector<std::string>& parts);
 

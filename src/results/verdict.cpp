@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cinttypes>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "results/context.hpp"
@@ -17,9 +18,6 @@ namespace gpusync::tool {
 namespace {
 
 using rows = std::vector<const row*>;
-
-/// Of a sentence that people read first.
-constexpr size_t most_words = 25;
 
 /// Of what people compare a barrier with, the usual form of each kind is named behind a verdict even where others are
 /// faster: the one that its experiment lists first.
@@ -39,20 +37,26 @@ struct field {
   rows same;    // within the least effect, for certain
   rows open;    // may be faster by more than that: too noisy to say
   rows slower;  // the others; a few of them not for certain
+  /// If more rounds are all that is wanting to tell the open ones from the winner, the least of theirs.
+  std::optional<uint64_t> few_rounds;
 };
 
 field field_of(const rows& contenders) {
   field found;
   found.winner = contenders.front();
+  bool noisy = false;
   for (const row* entry : rows(contenders.begin() + 1, contenders.end())) {
     const std::optional<paired_ratio> ratio = headline_ratio(*entry, *found.winner);
     const std::optional<interval> between = ratio ? ratio->between : std::nullopt;
     if (!between || between->low < 1 / (1 + usual_least_effect)) {
       found.open.push_back(entry);
+      noisy = noisy || between || !ratio || ratio->rounds >= fewest_rounds;
+      if (ratio) found.few_rounds = std::min(found.few_rounds.value_or(ratio->rounds), ratio->rounds);
     } else {
       (judge_ratio(between) == difference::same ? found.same : found.slower).push_back(entry);
     }
   }
+  if (noisy) found.few_rounds.reset();
   return found;
 }
 
@@ -132,12 +136,6 @@ const char* unit_of_work(const row* entry) {
   return "";
 }
 
-size_t words_in(const std::string& text) {
-  size_t count = 0;
-  for (size_t i = 0; i < text.size(); ++i) count += text[i] != ' ' && (i == 0 || text[i - 1] == ' ') ? 1 : 0;
-  return count;
-}
-
 /// Of those that are slower for certain, the one to compare with: the first of another sort than the winner, what
 /// people use without this library or ours, as `rival` says, or else of another kind, or else the first. Null if there
 /// is none.
@@ -153,15 +151,29 @@ std::string gain_over(const row* beaten, const row* winner) {
   return fmt::format("{} faster than {}", ratio(*headline_value(*beaten) / *headline_value(*winner)), words(beaten));
 }
 
-/// What the reader should do, and why. `places`: where, in more words and in fewer.
-std::string decision(const field& found, const std::vector<std::string>& places) {
-  const auto at_places = [&](const std::vector<std::string>& heads) { return short_sentence(heads, places); };
+/// What is to be said where nobody can tell which is fastest.
+std::vector<std::string> undecided(const field& found, bool quick) {
+  if (found.few_rounds) {
+    const std::string others = found.open.size() == 1 ? "" : fmt::format(" and {} more", found.open.size() - 1);
+    const std::string lead = fmt::format("Too few rounds ({}) to be certain: {} {}, {} {}{}", *found.few_rounds,
+                                         words(found.winner), figure_with_unit(found.winner), words(found.open.front()),
+                                         figure_with_unit(found.open.front()), others);
+    return quick ? std::vector{lead + "; measure without --quick", lead} : std::vector{lead};
+  }
+  const std::string who = found.open.size() == 1
+                              ? fmt::format("{} or {}", words(found.winner), words(found.open.front()))
+                              : fmt::format("{} or one of {} others", words(found.winner), found.open.size());
+  const std::string lead = fmt::format("Too noisy to say whether {} is fastest", who);
+  return {lead + (quick ? "; measure again, idle and without --quick" : "; measure again, idle"), lead};
+}
+
+/// What the reader should do, and why, in more words and in fewer. `quick`: it was measured with --quick.
+std::vector<std::string> decision(const field& found, bool quick) {
   const std::string figure = fmt::format("{} {}", figure_with_unit(found.winner), unit_of_work(found.winner));
   if (found.open.empty()) {
     const std::string use = fmt::format("Use {}: {}", words(found.winner), figure);
     const row* beaten = beaten_by(found, false);
-    return at_places(beaten == nullptr ? std::vector{use}
-                                       : std::vector{use + ", " + gain_over(beaten, found.winner), use});
+    return beaten == nullptr ? std::vector{use} : std::vector{use + ", " + gain_over(beaten, found.winner), use};
   }
   const bool one_kind =
       std::ranges::all_of(found.open, [&](const row* entry) { return entry->kind == found.winner->kind; });
@@ -169,14 +181,45 @@ std::string decision(const field& found, const std::vector<std::string>& places)
   if (one_kind && beaten != nullptr && found.winner->kind) {  // which kind is certain, and that is most of the answer
     const std::string use =
         fmt::format("Use a {} such as {}: {}", to_string(*found.winner->kind), words(found.winner), figure);
-    return at_places({fmt::format("{}, {}; noise hides the best", use, gain_over(beaten, found.winner)),
-                      use + "; noise hides the best"});
+    const std::string but = found.few_rounds
+                                ? fmt::format("; {} rounds are too few to tell the best", *found.few_rounds)
+                                : "; noise hides the best";
+    return {use + ", " + gain_over(beaten, found.winner) + but, use + but};
   }
-  const std::string who = found.open.size() == 1
-                              ? fmt::format("{} or {}", words(found.winner), words(found.open.front()))
-                              : fmt::format("{} or one of {} others", words(found.winner), found.open.size());
-  const std::string lead = fmt::format("Too noisy to say whether {} is fastest", who);
-  return at_places({lead + "; measure again, idle and without --quick", lead});
+  return undecided(found, quick);
+}
+
+/// Why there is nothing to recommend, in more words and in fewer.
+std::vector<std::string> why_none(const row_group& group) {
+  rows ways;
+  for (const row* entry : group.rows) {
+    if (!is_floor(*entry)) ways.push_back(entry);
+  }
+  const auto all = [&](const auto& what) { return std::ranges::all_of(ways, what); };
+  const bool any_ok = std::ranges::any_of(group.rows, [](const row* one) { return one->status == row_status::ok; });
+  if (ways.empty() && any_ok) return {"Nothing to choose: only the work alone was measured"};
+  if (ways.empty()) ways = group.rows;
+  const auto is_skipped = [](const row* entry) { return entry->status == row_status::skipped; };
+  if (all(is_skipped)) {
+    if (std::ranges::any_of(ways, [](const row* entry) { return is_lost_in_noise(*entry); })) {
+      return {"Nothing rose above the noise; measure again, idle", "Nothing rose above the noise"};
+    }
+    const std::string reason = ways.front()->reason.value_or("");
+    const std::string none = any_ok ? "No way to wait was measured" : "Nothing was measured";
+    const bool is_same = all([&](const row* entry) { return entry->reason.value_or("") == reason; });
+    if (!is_same || reason.empty()) return {none};
+    return {fmt::format("{}: {}", none, printable(reason.substr(0, reason.find_first_of(":.(")), 150)), none};
+  }
+  const bool is_right = all([](const row* entry) { return !entry->ordered && entry->verified != false; });
+  if (is_right) return {"Nothing to choose: only what orders nothing was measured"};
+  return {"No method has verified results"};
+}
+
+/// Whether it was measured with --quick, as far as the context says.
+bool is_quick(const document& results) {
+  if (!results.context->is_object()) return false;
+  const json command = results.context->value("command", json());
+  return command.is_array() && std::ranges::find(command, json("--quick")) != command.end();
 }
 
 std::string work_alone(const row_group& group) {
@@ -243,7 +286,7 @@ verdict verdict_on(const document& results, const row_group& group) {
     if (is_contender(*entry)) contenders.push_back(entry);
   }
   if (contenders.empty()) {
-    result.text = short_sentence({"No method has verified results"}, {where, group.device});
+    result.text = short_sentence(why_none(group), {where, place(group.device), group.device});
     const std::string others = also_rans(group);  // each part behind a semicolon
     if (!others.empty()) {
       result.behind = fmt::format("{}{}.", static_cast<char>(std::toupper(others[2])), others.substr(3));
@@ -252,7 +295,8 @@ verdict verdict_on(const document& results, const row_group& group) {
   }
   const field found = field_of(contenders);
   result.winner = found.winner->method;
-  result.text = decision(found, {where, place(group.device), group.device});
+  // A shorter head before the shape is left out: without it a figure means nothing.
+  result.text = short_sentence(decision(found, is_quick(results)), {where, place(group.device)}, {group.device});
   result.behind = fmt::format("{} takes {} {}{}{}{}{}{}.", words(found.winner), figure_with_unit(found.winner),
                               unit_of_work(found.winner), work_alone(group), others_in_words(found, group),
                               first_win(group), then_and_now(results, group), also_rans(group));
@@ -325,12 +369,15 @@ std::vector<verdict> main_verdicts(const document& results) {
   return found;
 }
 
-std::string short_sentence(const std::vector<std::string>& heads, const std::vector<std::string>& places) {
+std::string short_sentence(const std::vector<std::string>& heads, const std::vector<std::string>& places,
+                           const std::vector<std::string>& last_places) {
   std::string form;
-  for (const std::string& head : heads) {
-    for (const std::string& place : places) {
-      form = fmt::format("{} ({}).", head, place);
-      if (words_in(form) <= most_words) return form;
+  for (const std::vector<std::string>* some : {&places, &last_places}) {
+    for (const std::string& head : heads) {
+      for (const std::string& place : *some) {
+        form = fmt::format("{} ({}).", head, place);
+        if (words_in(form) <= most_words) return form;
+      }
     }
   }
   return form;

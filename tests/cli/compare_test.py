@@ -56,13 +56,13 @@ class Compare(ToolTest):
         outcome = run("compare", *self.pairs(1, slower=(3,)))
         self.assertEqual(outcome.code, 1, outcome.out)
         self.assertRegex(outcome.out, r"m3 +4\.\d\d us +4\.\d\d us +\+\d\.\d % +\[\+\d\.\d %, \+\d\.\d %\] +slower")
-        self.assertRegex(outcome.out.strip().split("\n")[-1], r"^1 of 12 rows are slower \(worst: m3, ")
+        self.assertRegex(outcome.out.strip().split("\n")[-1], r"^Slower: 1 of 12 rows \(worst: m3, \+\d\.\d %\)")
 
     def test_the_other_way_round_it_is_faster_and_no_failure(self):
         before, after = self.pairs(1, slower=(3,))
         outcome = run("compare", after, before)
         self.assertEqual(outcome.code, 0, outcome.out)
-        self.assertIn("1 faster", outcome.out)
+        self.assertIn("\nFaster: 1 of 12 rows (most: m3, -", outcome.out)
 
     def test_runs_of_one_program_differ_in_nothing(self):
         document = self.pairs(3)
@@ -114,6 +114,68 @@ class Compare(ToolTest):
         for documents in ((one, other, one, other), (one, other, copy, third), (one, other, third, other)):
             self.assert_one_sentence(run("compare", *documents), 2, "is given twice")
         self.assertEqual(run("compare", one, one).code, 0)
+
+    def test_a_copy_of_a_run_is_no_further_run(self):
+        before, after = self.pairs(1)
+        copies = []
+        for i, path in enumerate((before, after)):
+            with open(path, encoding="utf-8") as file:
+                copies.append(self.save(f"copy{i}.json", json.load(file)))
+        self.assert_one_sentence(run("compare", before, after, *copies), 2, "copy0.json", "is the same run as",
+                                 "before0.json")
+        self.assertEqual(run("compare", before, copies[0]).code, 0)
+
+    def test_a_row_that_was_lost_in_the_noise_is_unclear(self):
+        before, after = a_run(self.random), a_run(self.random)
+        lost = after["rows"][5]
+        lost.update(status="skipped", reason="Not above the noise: longer runs did not take longer for certain.")
+        lost["metrics"]["step_time"].update(value=None, median=None)
+        paths = self.save("a", before), self.save("b", after)
+        for documents in (paths, paths[::-1]):
+            outcome = run("compare", *documents)
+            self.assertEqual(outcome.code, 0, outcome.out)
+            self.assertRegex(outcome.out, r"m5 .* unclear +not above the noise")
+            self.assertNotIn("BROKE", outcome.out)
+            self.assertNotIn("mended", outcome.out)
+        for row in after["rows"][1:]:
+            row.update(status="skipped", reason=lost["reason"])
+            row["metrics"]["step_time"].update(value=None, median=None)
+        outcome = run("compare", paths[0], self.save("b", after))
+        self.assertEqual(outcome.code, 0, outcome.out)
+        self.assertRegex(outcome.out.strip().split("\n")[-1], "^Unclear: .*; measure again on an idle machine")
+
+    def test_what_broke_in_one_pair_is_found_in_any_order_of_pairs(self):
+        good, wrong, lost = a_run(self.random), a_run(self.random), a_run(self.random)
+        wrong["rows"][5].update(verified=False, status="failed", reason="12 of 100 values are wrong")
+        lost["rows"][5]["metrics"]["step_time"]["value"] = None
+        breaks = self.save("a1", good), self.save("b1", wrong)
+        harmless = self.save("a2", a_run(self.random)), self.save("b2", lost)
+        for documents in (breaks + harmless, harmless + breaks):
+            outcome = run("compare", *documents)
+            self.assertEqual(outcome.code, 1, outcome.out)
+            self.assertRegex(outcome.out, r"m5 .* BROKE +after: failed: 12 of 100 values are wrong")
+
+    def test_where_nothing_is_compared_it_is_no_success(self):
+        other = a_run(self.random)
+        for row in other["rows"]:
+            row["experiment"] = "stencil"
+        pair, third = self.pairs(1), self.save("third.json", a_run(self.random))
+        outcome = run("compare", *pair, third, self.save("other.json", other))
+        self.assert_one_sentence(outcome, 2, "third.json", "other.json", "no row in common")
+        for row in other["rows"]:
+            row.update(verified=False, status="failed", reason="wrong")
+        path = self.save("other.json", other)
+        outcome = run("compare", path, path)
+        self.assertEqual(outcome.code, 1)
+        self.assertIn("\nNothing was compared: ", outcome.out)
+
+    def test_of_rows_without_times_it_is_compared_whether_they_are_right(self):
+        before = a_run(self.random)
+        for row in before["rows"]:
+            row["metrics"] = {"runs": metric([7] * 3, "1")}
+        path = self.save("a", before)
+        outcome = run("compare", path, path)
+        self.assertEqual((outcome.code, outcome.out), (0, "12 rows right before and after; none has a time.\n"))
 
     def test_recorded_documents_of_either_version_can_be_compared(self):
         recorded = os.path.join(os.path.dirname(__file__), "../../results/nvidia-h200/")

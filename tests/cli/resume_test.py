@@ -146,6 +146,44 @@ class Resume(ToolTest):
         self.assertTrue(os.path.exists(self.partial))
         self.assertEqual(keys_of(self.path), self.uninterrupted())
 
+    def test_two_runs_do_not_share_a_document(self):
+        # Paused while it is measured: nothing of it is done yet, and its journal has a first line at the most.
+        first = subprocess.Popen([tool.TOOL, *COMMAND, "--json", self.path], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        try:
+            while not os.path.exists(self.partial):
+                self.assertIsNone(first.poll())
+                time.sleep(0.001)
+            time.sleep(0.05)
+            first.send_signal(signal.SIGSTOP)
+            for more in ([], ["--resume"]):
+                for path in (self.path, os.path.join(self.folder.name, ".", "r.json")):
+                    outcome = run(*COMMAND, "--json", path, *more)
+                    self.assert_one_sentence(outcome, 2, "Another run is writing", "r.json")
+        finally:
+            first.send_signal(signal.SIGCONT)
+        self.assertEqual(first.wait(60), 0)
+        self.assertEqual(os.listdir(self.folder.name), ["r.json"])
+        self.assertEqual(keys_of(self.path), self.uninterrupted())
+
+    def test_the_journal_of_a_killed_run_is_free(self):
+        self.assertTrue(self.kill_after(0))
+        self.assertEqual(run(*COMMAND, "--json", self.path).code, 0)
+
+    def test_a_killed_run_leaves_its_journal_and_nothing_else(self):
+        self.assertTrue(self.kill_after(1))
+        self.assertEqual(os.listdir(self.folder.name), ["r.json.partial"])
+
+    def test_a_disk_without_room_for_a_journal_leaves_none(self):
+        # A limit on the size of files stands in for a full disk.
+        command = 'ulimit -f 0; trap "" XFSZ; exec "$0" "$@"'
+        outcome = subprocess.run(["bash", "-c", command, tool.TOOL, *COMMAND, "--json", self.path], capture_output=True,
+                                 text=True, check=False, env={**os.environ, "TMPDIR": "/nonexistent"})
+        self.assertEqual(outcome.returncode, 1, outcome.stderr)
+        self.assertIn("could not be written", outcome.stderr)
+        self.assertTrue(json.loads(outcome.stdout[:outcome.stdout.rindex("}") + 1])["rows"])
+        self.assertEqual(os.listdir(self.folder.name), [])
+
     def test_what_is_no_journal_is_left_as_it_is(self):
         with open(self.partial, "w", encoding="utf-8") as file:
             file.write("my thesis\n")
@@ -175,7 +213,7 @@ class DryRun(ToolTest):
             outcome = run(*COMMAND, "--json", path, "--dry-run")
             self.assertEqual(outcome.code, 0, outcome.err)
             self.assertIn("barrier-cost on host: 4 cases", outcome.out)
-            self.assertRegex(outcome.out, r"about \d+ s on an idle machine")
+            self.assertRegex(outcome.out, r"4 cases, at most about \d+ s on an idle machine")
             self.assertEqual(os.listdir(folder), [])
             self.assertLess(outcome.seconds, 5)
 
@@ -190,7 +228,7 @@ class DryRun(ToolTest):
                     continue
                 outcome = run("run", one["name"], "-d", device, "--quick", "--dry-run")
                 self.assertEqual(outcome.code, 0, outcome.err)
-                self.assertRegex(outcome.out, rf"{one['name']} on {device}: \d+ cases?, about ")
+                self.assertRegex(outcome.out, rf"{one['name']} on {device}: \d+ cases?, at most about ")
 
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ class Run(ToolTest):
                           names[2])
             self.assertEqual(outcome.code, 0, outcome.err)
             answer = outcome.out.strip().split("\n")[-1]
-            self.assertRegex(answer, "^(Use .* a step|Too noisy to say whether )")
+            self.assertRegex(answer, "^(Use .* a step|Too noisy to say whether |Too few rounds )")
             self.assertLessEqual(len(answer.split()), 25)
             with open(names[0], encoding="utf-8") as file:
                 document = self.check_document(file.read(), "host")
@@ -132,7 +132,7 @@ class Run(ToolTest):
             with open(os.path.join(folder, saved), encoding="utf-8") as file:
                 validate(json.load(file))
 
-    def test_a_reader_that_has_gone_loses_no_file(self):
+    def test_a_reader_that_has_gone_loses_no_file_and_is_no_failure(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "r.json")
             process = subprocess.Popen([tool.TOOL, "run", "barrier-cost", "-d", "host", *FEW, "--json", path],
@@ -140,8 +140,8 @@ class Run(ToolTest):
             process.stdout.close()
             err = process.stderr.read()
             process.stderr.close()
-            self.assertEqual(process.wait(60), 1, err)
-            self.assertIn("tandard output", err)
+            self.assertEqual(process.wait(60), 0, err)
+            self.assertNotIn("tandard output", err)
             self.assertEqual(os.listdir(folder), ["r.json"])
 
     def test_every_output_that_fails_is_saved(self):

@@ -33,6 +33,24 @@ class Usage(ToolTest):
     def test_device_that_is_not_there(self):
         self.assert_one_sentence(run("run", "barrier-cost", "-d", "cuda:77"), 3, "cuda:77", "host")
 
+    def test_each_experiment_takes_the_first_device_that_it_runs_on(self):
+        here = [device["id"] for device in json.loads(run("devices", "--json").out)["devices"]]
+        fitting = {}
+        for each in json.loads(run("list", "--json").out)["experiments"]:
+            with self.subTest(each["name"]):
+                fits = [device for device in here if device.split(":")[0] in each["devices"]]
+                outcome = run("run", each["name"], "--quick", "--dry-run")
+                if fits:
+                    fitting[each["name"]] = fits[0]
+                    self.assertEqual(outcome.code, 0, outcome.err)
+                    self.assertTrue(outcome.out.startswith(f"{each['name']} on {fits[0]}: "), outcome.out)
+                else:
+                    self.assert_one_sentence(outcome, 3, f"{each['name']} needs a ", "this machine has " + ", ".join(here))
+        outcome = run("run", *fitting, "--quick", "--dry-run")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        for name, device in fitting.items():
+            self.assertIn(f"{name} on {device}: ", outcome.out)
+
     def test_malformed_axes(self):
         for axis, word in [("blocks=0", "1 to 65535"), ("blocks=9:1", "9:1 is empty"), ("blocks=x", "'x'"),
                            ("blocks=", "''"), ("blocks", "NAME=VALUES"), ("stores=2", "0 to 1"),
@@ -126,6 +144,23 @@ class Usage(ToolTest):
         self.assert_one_sentence(outcome, 2, "same file")
         self.assertEqual(os.listdir(folder), [])
 
+    def test_two_outputs_do_not_go_to_one_new_file_by_relative_names(self):
+        os.mkdir(self.path("sub"))
+        os.symlink("sub", self.path("alias"))
+        os.symlink("x", self.path("dangling"))
+        here = self.path("")
+        for one, other in (("x", "./x"), ("./x", "x"), ("x", "sub/../x"), ("x", self.path("x")), (self.path("x"), "x"),
+                           ("sub/x", "alias/x"), ("x", "dangling"), ("dangling", "./x")):
+            for options in (("--json", one, "--csv", other), ("--md", one, "--json", other)):
+                with self.subTest(options):
+                    outcome = run(*QUICK_HOST, *options, cwd=here)
+                    self.assert_one_sentence(outcome, 2, "Two outputs cannot go to the same file")
+        for one, other in (("x", "./x.partial"), ("./x", "x.partial"), ("x", "alias/../x.partial")):
+            with self.subTest(other):
+                outcome = run(*QUICK_HOST, "--json", one, "--csv", other, cwd=here)
+                self.assert_one_sentence(outcome, 2, "take the place of what is kept of the run", "another name")
+        self.assertEqual(sorted(os.listdir(here)), ["alias", "dangling", "sub"])
+
     def test_closed_streams_are_survived_and_files_do_not_take_their_place(self):
         for closed, code in (("<&-", 0), ("2>&-", 0), (">&-", 1), ("<&- >&- 2>&-", 1)):
             with self.subTest(closed):
@@ -183,6 +218,56 @@ class Usage(ToolTest):
                     self.assertEqual(outcome.code, 0, outcome.err)
         for outcome in (run("list", "barrier-cost"), run("run", "barrier-cost", "--help")):
             self.assertRegex(outcome.out, "methods on host: no-barrier, .*lock-based-fence, ")
+
+    def test_a_reader_who_had_enough_is_no_failure(self):
+        for arguments in ("list --quiet", "list --json", "coverage --json", "doctor", "--help", "manual",
+                          "run barrier-cost -d host --quick -a blocks=1 -a stores=0 -a method=no-barrier --quiet"):
+            with self.subTest(arguments):
+                outcome = subprocess.run(["bash", "-c", f'"$0" {arguments} | true; echo "${{PIPESTATUS[0]}}"', TOOL],
+                                         capture_output=True, text=True, check=False)
+                self.assertEqual((outcome.stdout, outcome.stderr), ("0\n", ""))
+
+    def test_what_standard_output_does_not_take_is_said_with_the_reason(self):
+        for arguments in (["list", "--quiet"], ["manual"], ["coverage", "--json"]):
+            with self.subTest(arguments), open("/dev/full", "w", encoding="utf-8") as full:
+                outcome = subprocess.run([TOOL, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual((outcome.returncode, outcome.stderr),
+                                 (1, "gpusync: Standard output could not be written: No space left on device.\n"))
+
+    def test_a_document_that_nobody_reads_is_saved(self):
+        with tempfile.TemporaryDirectory() as folder:
+            command = '"$0" run barrier-cost -d host --quick -a blocks=1 -a stores=0 -a method=no-barrier --json - | true'
+            outcome = subprocess.run(["bash", "-c", command + '; exit "${PIPESTATUS[0]}"', TOOL], capture_output=True,
+                                     text=True, check=False, env={**os.environ, "TMPDIR": folder})
+            self.assertEqual(outcome.returncode, 1, outcome.stderr)
+            self.assertIn("its contents were saved as " + folder, outcome.stderr)
+            with open(os.path.join(folder, os.listdir(folder)[0]), encoding="utf-8") as file:
+                self.assertEqual(len(json.load(file)["rows"]), 1)
+
+    def test_doctor_ends_with_what_to_do(self):
+        outcome = run("doctor")
+        self.assertEqual(outcome.code, 0)
+        problems = sum(line.startswith("PROBLEM") for line in outcome.out.split("\n"))
+        last = outcome.out.strip().split("\n")[-1]
+        if problems == 0:
+            self.assertEqual(last, "No problem: measure.")
+        else:
+            self.assertRegex(last, rf"^{problems} problems?: .*(wait|take) .*, then measure\.$")
+        self.assertLessEqual(len(last.split()), 25)
+
+    def test_help_is_given_whatever_else_is_wrong(self):
+        for arguments in (["compare", "--help", "a.json"], ["compare", "a.json", "--help"], ["compare", "--help"],
+                          ["run", "--help"], ["run", "barrier-cost", "--nonsense", "--help"],
+                          ["compare", "--least", "x", "-h"], ["report", "a.json", "--help"],
+                          ["completions", "bash", "zsh", "--help"]):
+            with self.subTest(arguments):
+                outcome = run(*arguments)
+                self.assertEqual((outcome.code, outcome.err), (0, ""))
+                self.assertIn(f"gpusync {arguments[0]} [OPTIONS]", outcome.out)
+
+    def test_completions_are_for_one_shell_at_a_time(self):
+        self.assert_one_sentence(run("completions", "bash", "zsh", "fish"), 2, "one of bash, zsh, fish at a time",
+                                 "'zsh' is too many")
 
     def test_help_and_version(self):
         for arguments in [["--help"], ["run", "--help"], ["--version"]]:

@@ -95,6 +95,27 @@ TEST(Comparison, ChoosesRunsLongEnoughForTheDifferenceButNoLongerThanAllowed) {
   EXPECT_EQ(capped.longer, 128u + 256u);
 }
 
+TEST(Comparison, RunsAProgramThatTakesLongNoMoreOftenThanItMust) {
+  double spent = 0;
+  double once = 0;
+  const repeated_program program{[&](uint64_t steps) {
+                                   const double time = once + static_cast<double>(steps) * 4.3e6;  // 4.3 ms a step
+                                   spent += time;
+                                   return time;
+                                 },
+                                 1000};
+  const auto counts = choose_counts(program, {3e6});
+  EXPECT_EQ(counts.shorter, 2000u);
+  EXPECT_EQ(counts.longer, 3000u);
+  EXPECT_LE(spent, 5 * 4.3e9);
+  // What is long once a run is not long for its steps.
+  once = 1e9;
+  const auto others =
+      choose_counts({[&](uint64_t steps) { return once + static_cast<double>(steps) * 10; }, 64}, {3e6});
+  EXPECT_EQ(others.shorter, 128u);
+  EXPECT_NEAR(static_cast<double>(others.longer - others.shorter) * 10, 3e6, 64 * 10);
+}
+
 TEST(Comparison, KeepsOneProgramsFailureFromTheOthers) {
   const auto results = compare_steps({{[](uint64_t) -> double { throw std::runtime_error("broken"); }, 1},
                                       {[](uint64_t steps) { return static_cast<double>(steps) * 1e4; }, 1}},

@@ -184,5 +184,13 @@ TEST(JudgeRatio, DecidesByWhereTheWholeIntervalLies) {
   EXPECT_EQ(judge_ratio(interval{0.5, 50}), difference::unclear);
 }
 
+TEST(RatioByRounds, HasAnIntervalFromTheFewestRoundsOn) {
+  for (size_t rounds = 1; rounds < 10; ++rounds) {
+    const std::vector<double> values(rounds, 2), base(rounds, 1);
+    EXPECT_EQ(ratio_by_rounds(values, base)->between.has_value(), rounds >= fewest_rounds) << rounds;
+    EXPECT_EQ(median_interval(values).has_value(), rounds >= fewest_rounds) << rounds;
+  }
+}
+
 }  // namespace
 }  // namespace gpusync::tool

@@ -9,6 +9,8 @@
 
 #include "results/comparison_table.hpp"
 #include "results/metrics.hpp"
+#include "results/row_index.hpp"
+#include "results/text.hpp"
 #include "sample_rows.hpp"
 
 namespace gpusync::tool {
@@ -188,6 +190,99 @@ TEST(CompareDocuments, ATimeThatIsNotAboveTheNoiseIsNotJudged) {
   EXPECT_EQ(compare_one(before, after).changes.front().reason, "not above the noise");
 }
 
+/// A row that was skipped because its time could not be told from nothing.
+row lost_row(const std::string& method) {
+  row entry = barrier_row(method, 1);
+  metric& time = entry.metrics.front().second;
+  time.value = time.median = std::nullopt;
+  entry.status = row_status::skipped;
+  entry.reason = "Not above the noise: longer runs did not take longer for certain.";
+  return entry;
+}
+
+TEST(CompareDocuments, ARowThatIsSkippedForTheNoiseHasNotBrokenNorIsItMended) {
+  const document before = h200_document({barrier_row("cg", 1)}), after = h200_document({lost_row("cg")});
+  for (const auto& found : {compare_one(before, after), compare_one(after, before)}) {
+    const row_change& change = found.changes.front();
+    EXPECT_FALSE(change.broke);
+    EXPECT_FALSE(change.mended);
+    EXPECT_TRUE(change.in_noise);
+    EXPECT_EQ(change.what, difference::unclear);
+    EXPECT_EQ(change.reason, "not above the noise");
+    EXPECT_FALSE(has_regressed(found));
+    EXPECT_TRUE(has_compared(found));
+    EXPECT_EQ(to_json(found, {})["rows"][0]["verdict"], "unclear");
+    EXPECT_NE(to_table(found, before, false).find("unclear"), std::string::npos);
+    EXPECT_EQ(in_words(found), "Unclear: not above the noise; measure again on an idle machine.");
+  }
+  const document refused = h200_document({skipped_row("cg", "2000 blocks cannot all run at once")});
+  EXPECT_TRUE(compare_one(before, refused).changes.front().broke);
+  EXPECT_TRUE(compare_one(refused, before).changes.front().mended);
+  const document wrong = h200_document({wrong_row("cg", 1)});
+  EXPECT_TRUE(compare_one(after, wrong).changes.front().broke);
+}
+
+TEST(CompareDocuments, WhatBrokeInAnyPairHasBrokenWhateverTheirOrder) {
+  const document good = h200_document({barrier_row("cg", 1)}), wrong = h200_document({wrong_row("cg", 1)});
+  const document lost = h200_document({lost_row("cg")}), other = h200_document({barrier_row("graph", 1)});
+  row nothing = barrier_row("cg", 1);
+  nothing.metrics.front().second.value.reset();
+  const document empty = h200_document({nothing});
+  const std::pair breaks{&good, &wrong};
+  for (const std::pair<const document*, const document*>& harmless : {std::pair{&good, &good},
+                                                                      {&good, &lost},
+                                                                      {&lost, &good},
+                                                                      {&good, &empty},
+                                                                      {&wrong, &wrong},
+                                                                      {&good, &other},
+                                                                      {&other, &good},
+                                                                      {&other, &other}}) {
+    for (const auto& found : {compare_documents({harmless, breaks}), compare_documents({breaks, harmless})}) {
+      const auto change =
+          std::ranges::find(found.changes, "cg", [](const row_change& one) { return one.before->method; });
+      ASSERT_NE(change, found.changes.end());
+      EXPECT_TRUE(change->broke);
+      EXPECT_EQ(change->reason, "after: failed: 12 of 100 values are wrong");
+      EXPECT_TRUE(has_regressed(found));
+      EXPECT_TRUE(in_words(found).starts_with("Worse: 1 row broke (cg)")) << in_words(found);
+    }
+    EXPECT_FALSE(has_regressed(compare_documents({harmless})));
+  }
+}
+
+TEST(CompareDocuments, WhatHasNoTimesIsComparedByWhetherItIsRight) {
+  row counted = barrier_row("cg", 100);
+  counted.metrics.front().second.unit = "1";
+  row wrong = counted;
+  wrong.status = row_status::failed;
+  wrong.verified = false;
+  wrong.reason = "2 stale words";
+  const document good = h200_document({counted}), bad = h200_document({wrong});
+  EXPECT_TRUE(has_compared(compare_one(good, good)));
+  EXPECT_EQ(in_words(compare_one(good, good)), "1 row right before and after; none has a time.");
+  EXPECT_TRUE(has_regressed(compare_one(good, bad)));
+  EXPECT_EQ(in_words(compare_one(good, bad)), "Worse: 1 row broke (cg).");
+  EXPECT_EQ(in_words(compare_one(bad, good)), "Better: 1 row mended.");
+  EXPECT_FALSE(has_compared(compare_one(bad, bad)));
+  EXPECT_EQ(in_words(compare_one(bad, bad)), "Nothing was compared: no row that both have was right, or had a time.");
+}
+
+TEST(CompareDocuments, ARunIsTheSameUnderAnyNameAndAnotherIsNot) {
+  generator random(8);
+  document one = run_on({}, {1, 1, 1}, random);
+  one.context["started"] = "2026-01-02T03:04:05Z";
+  document copy = one;
+  EXPECT_TRUE(is_same_run(one, copy));
+  copy.rows[1].metrics.front().second.samples.reset();  // written without them
+  EXPECT_TRUE(is_same_run(one, copy));
+  copy.context["started"] = "2026-01-02T03:04:06Z";
+  EXPECT_FALSE(is_same_run(one, copy));
+  copy = one;
+  copy.rows[2].metrics.front().second.samples->back() += 1e-6;
+  EXPECT_FALSE(is_same_run(one, copy));
+  EXPECT_FALSE(is_same_run(h200_document({}), h200_document({})));
+}
+
 TEST(CompareDocuments, OnePairOfRunsOnADisturbedMachineTellsNothing) {
   generator random(7);
   noisy_machine quiet{0.001, 0.001};
@@ -218,11 +313,52 @@ TEST(ComparisonTable, SaysTheWorstFirstAndEveryRow) {
   generator random(6);
   std::vector<document> kept;
   const auto found = compare_runs_of({0.001, 0.002, 15}, 10, 1, 3, random, kept);
-  EXPECT_TRUE(in_words(found).starts_with("1 of 10 rows are slower (worst: method-3, +")) << in_words(found);
+  EXPECT_TRUE(in_words(found).starts_with("Slower: 1 of 10 rows (worst: method-3, +")) << in_words(found);
+  EXPECT_NE(in_words(found).find("; runs differ by "), std::string::npos) << in_words(found);
   const std::string table = to_table(found, kept.front(), false);
   for (size_t i = 0; i < 10; ++i) EXPECT_NE(table.find(method_of_index(i)), std::string::npos);
   EXPECT_NE(table.find("barrier-cost on NVIDIA H200, 1 block of 256 threads"), std::string::npos);
   EXPECT_EQ(table.find('\033'), std::string::npos);
+}
+
+TEST(ComparisonTable, SaysTheFindingFirstInTwentyFiveWordsAndWhyNothingIsFound) {
+  generator random(9);
+  std::vector<document> kept;
+  auto found = compare_runs_of({0.001, 0.002, 15}, 10, 1, 3, random, kept);
+  std::swap(kept[0], kept[1]);
+  EXPECT_TRUE(in_words(compare_one(kept[0], kept[1])).starts_with("Faster: 1 of 10 rows (most: method-3, -"));
+  kept[1].context["host"] = {{"other_load", 0.51}};
+  kept[1].context["devices"][0]["kind"] = "host";
+  kept[0].context["devices"][0]["kind"] = "host";
+  EXPECT_EQ(in_words(compare_one(kept[0], kept[1])),
+            "Unclear: other programs had 51 % of the processors; give several pairs.");
+  kept[1].context = kept[0].context;
+  for (const char* before : {"0.546", "0.724"}) {
+    kept[1].context["devices"][0] = {{"id", "cuda:0"},
+                                     {"state_before", {{"graph_step_us", std::stod(before)}}},
+                                     {"state_after", {{"graph_step_us", 0.6}}}};
+    const std::string text = in_words(compare_one(kept[0], kept[1]));
+    EXPECT_LE(words_in(text), most_words) << text;
+    EXPECT_TRUE(text.starts_with("Unclear: an idle step of a kept graph took ")) << text;
+  }
+  // All at once.
+  std::vector<row> befores, afters;
+  for (size_t i = 0; i < 40; ++i) {
+    row one = run_on({0.001, 0.002, 15}, {1}, random).rows.front();
+    one.method = "a-method-of-a-long-name-" + std::to_string(i);
+    befores.push_back(one);
+    if (i % 4 == 1)
+      one.metrics.front().second = run_on({0.001, 0.002, 15}, {1.3}, random).rows.front().metrics.front().second;
+    if (i % 4 == 2)
+      one.metrics.front().second = run_on({0.001, 0.002, 15}, {0.7}, random).rows.front().metrics.front().second;
+    if (i % 4 == 3) (i % 8 == 3 ? one : befores.back()) = wrong_row(one.method, 1);
+    one.axes = befores.back().axes;
+    afters.push_back(one);
+  }
+  const std::string all = in_words(compare_one(h200_document(befores), h200_document(afters)));
+  EXPECT_LE(words_in(all), most_words) << all;
+  EXPECT_TRUE(all.starts_with("Worse: 5 rows broke (first: a-method-of-a-long-name-3)")) << all;
+  EXPECT_NE(all.find("5 mended"), std::string::npos) << all;
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "results/output_file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -70,10 +72,45 @@ TEST_F(output_file_test, leaves_nothing_behind_unless_committed) {
   {
     output_file file(path("r.json"));
     file.write("half");
-    EXPECT_EQ(files(), 1u);
+    EXPECT_FALSE(fs::exists(path("r.json")));
     const output_file moved(std::move(file));
   }
   EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(output_file_test, a_killed_program_leaves_nothing_behind) {
+  const int probe = ::open(folder_.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (probe < 0) GTEST_SKIP() << "this file system has no files without a name";
+  ::close(probe);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    output_file file(path("r.json"));
+    file.write("half");
+    (void)::raise(SIGKILL);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(files(), 0u);
+}
+
+TEST_F(output_file_test, a_file_has_one_name_however_it_is_spelled_and_before_it_exists) {
+  const fs::path before = fs::current_path();
+  fs::current_path(folder_);
+  fs::create_directory("sub");
+  fs::create_symlink("r.json", "link");
+  {
+    const output_file file("r.json");
+    for (const char* name : {"r.json", "./r.json", "sub/../r.json", "link", "./link"}) {
+      EXPECT_TRUE(file.goes_to(name)) << name;
+      EXPECT_TRUE(output_file(name).goes_to(path("r.json"))) << name;
+    }
+    EXPECT_TRUE(file.goes_to(path("r.json")));
+    EXPECT_FALSE(file.goes_to("sub/r.json"));
+    EXPECT_FALSE(file.goes_to("./r.json.partial"));
+  }
+  fs::current_path(before);
 }
 
 TEST_F(output_file_test, replaces_an_existing_file_only_on_commit_and_keeps_its_permissions) {

@@ -90,19 +90,15 @@ TEST(verdict, what_differs_by_less_than_two_percent_for_certain_is_called_the_sa
 TEST(verdict, what_may_be_faster_for_all_that_the_rounds_say_is_too_noisy) {
   const verdict found = verdict_on_rows({with_rounds(barrier_row("a", 0), {1.0, 1.4, 0.9, 1.5, 1.2, 0.8, 1.1}),
                                          with_rounds(barrier_row("b", 0), {1.3, 1.0, 1.2, 1.0, 1.3, 1.1, 1.2})});
-  EXPECT_EQ(found.text,
-            "Too noisy to say whether a or b is fastest; measure again, idle and without --quick "
-            "(cuda:0, 132 blocks of 256 threads, stores in flight).");
+  EXPECT_EQ(found.text, std::string("Too noisy to say whether a or b is fastest; measure again, idle ") + where);
   EXPECT_NE(found.behind.find("; not told apart from it: b (1.20 us)."), std::string::npos) << found.behind;
 }
 
 TEST(verdict, which_kind_to_use_is_said_even_where_noise_hides_which_of_them) {
-  EXPECT_EQ(
-      decision_on({with_rounds(barrier_row("tree-2-fence", 0), {1.0, 1.4, 0.9, 1.5, 1.2, 0.8, 1.1}),
-                   with_rounds(barrier_row("lock-based-fence", 0), {1.3, 1.0, 1.2, 1.0, 1.3, 1.1, 1.2}),
-                   with_rounds(barrier_row("launch-wait", 0), {50, 51, 48, 49, 50, 52, 47})}),
-      "Use a barrier such as tree-2-fence: 1.10 us a step, 45x faster than launching and waiting on the host; noise "
-      "hides the best (cuda:0).");
+  EXPECT_EQ(decision_on({with_rounds(barrier_row("tree-2-fence", 0), {1.0, 1.4, 0.9, 1.5, 1.2, 0.8, 1.1}),
+                         with_rounds(barrier_row("lock-based-fence", 0), {1.3, 1.0, 1.2, 1.0, 1.3, 1.1, 1.2}),
+                         with_rounds(barrier_row("launch-wait", 0), {50, 51, 48, 49, 50, 52, 47})}),
+            std::string("Use a barrier such as tree-2-fence: 1.10 us a step; noise hides the best ") + where);
 }
 
 TEST(verdict, overlapping_quartiles_do_not_make_forty_times_as_much_the_same) {
@@ -117,10 +113,71 @@ TEST(verdict, overlapping_quartiles_do_not_make_forty_times_as_much_the_same) {
   EXPECT_TRUE(found.text.starts_with("Too noisy to say")) << found.text;
 }
 
-TEST(verdict, too_few_rounds_tell_nothing) {
-  EXPECT_TRUE(decision_on({with_rounds(barrier_row("a", 0), {1, 1, 1, 1, 1}),
-                           with_rounds(barrier_row("b", 0), {2, 2, 2, 2, 2})})
+TEST(verdict, without_quick_is_advised_only_to_whom_used_it) {
+  document results = h200_document({with_rounds(barrier_row("a", 0), {1.0, 1.4, 0.9, 1.5, 1.2, 0.8, 1.1}),
+                                    with_rounds(barrier_row("b", 0), {1.3, 1.0, 1.2, 1.0, 1.3, 1.1, 1.2})});
+  results.context["command"] = {"gpusync", "run", "barrier-cost", "--quick"};
+  EXPECT_EQ(main_verdicts(results).front().text,
+            "Too noisy to say whether a or b is fastest; measure again, idle and without --quick "
+            "(cuda:0, 132 blocks of 256 threads, stores in flight).");
+  results.context["command"] = {"gpusync", "run", "barrier-cost"};
+  EXPECT_EQ(main_verdicts(results).front().text.find("--quick"), std::string::npos);
+}
+
+TEST(verdict, too_few_rounds_are_not_called_noise) {
+  document results = h200_document({with_rounds(barrier_row("relaunch", 0), {5.1, 5.2}),
+                                    with_rounds(barrier_row("lock-based-acquire-release", 0), {4100, 4472})});
+  EXPECT_EQ(main_verdicts(results).front().text,
+            "Too few rounds (2) to be certain: stream relaunch 5.15 us, lock-based-acquire-release 4286 us "
+            "(NVIDIA H200, 132 blocks of 256 threads, stores in flight).");
+  results.context["command"] = {"gpusync", "--quick"};
+  for (row& entry : results.rows) entry.axes = {{"elements", int64_t{64}}};
+  EXPECT_EQ(main_verdicts(results).front().text,
+            "Too few rounds (2) to be certain: stream relaunch 5.15 us, lock-based-acquire-release 4286 us; measure "
+            "without --quick (NVIDIA H200, elements 64).");
+  const std::vector<double> five{1, 1, 1, 1, 1};
+  EXPECT_EQ(decision_on({with_rounds(barrier_row("a", 0), five), with_rounds(barrier_row("b", 0), {2, 2, 2, 2, 2}),
+                         with_rounds(barrier_row("c", 0), {3, 3, 3, 3, 3})}),
+            std::string("Too few rounds (5) to be certain: a 1.00 us, b 2.00 us and 1 more (cuda:0, 132 blocks of 256 "
+                        "threads, stores in flight)."));
+  // Where one of them has rounds enough it is the noise.
+  EXPECT_TRUE(decision_on({with_rounds(barrier_row("a", 0), {1.0, 1.4, 0.9, 1.5, 1.2, 0.8, 1.1}),
+                           with_rounds(barrier_row("b", 0), {1.3, 1.0, 1.2, 1.0, 1.3, 1.1, 1.2}),
+                           with_rounds(barrier_row("c", 0), {3, 3, 3, 3, 3})})
                   .starts_with("Too noisy to say"));
+}
+
+TEST(verdict, says_why_there_is_nothing_to_recommend) {
+  EXPECT_EQ(decision_on({barrier_row("no-barrier", 1)}),
+            std::string("Nothing to choose: only the work alone was measured ") + where);
+  row lost = barrier_row("cg", 1);
+  lost.status = row_status::skipped;
+  lost.reason = "Not above the noise: longer runs did not take longer for certain.";
+  lost.metrics.front().second.value.reset();
+  for (const std::vector<row>& some : {std::vector{lost}, {barrier_row("no-barrier", 1), lost}}) {
+    EXPECT_EQ(decision_on(some), std::string("Nothing rose above the noise; measure again, idle ") + where);
+  }
+  const auto refused = [](const char* method) {
+    row entry = barrier_row(method, 1, 0.01, 40000, 1);
+    entry.status = row_status::skipped;
+    entry.verified.reset();
+    entry.metrics = {{"step_time", empty_metric("us")}};
+    entry.reason = "40000 blocks of 1 threads cannot all run at once on the host: at most 32765. Use fewer blocks.";
+    return entry;
+  };
+  row floor = barrier_row("no-barrier", 1, 0.01, 40000, 1);
+  EXPECT_EQ(decision_on({floor, refused("cg"), refused("tree-2-fence")}),
+            "No way to wait was measured: 40000 blocks of 1 threads cannot all run at once on the host (cuda:0).");
+  for (const std::vector<row>& some : {std::vector{refused("cg")}, {refused("no-barrier"), refused("cg")}}) {
+    EXPECT_EQ(
+        decision_on(some),
+        "Nothing was measured: 40000 blocks of 1 threads cannot all run at once on the host (cuda:0, 40000 blocks "
+        "of 1 thread, stores in flight).");
+  }
+  EXPECT_EQ(decision_on({barrier_row("lock-based-none", 1), barrier_row("no-barrier", 1)}),
+            std::string("Nothing to choose: only what orders nothing was measured ") + where);
+  EXPECT_EQ(decision_on({wrong_row("cg", 1), barrier_row("no-barrier", 1)}),
+            std::string("No method has verified results ") + where);
 }
 
 TEST(verdict, keeps_within_twenty_five_words_whatever_the_device_is_called) {

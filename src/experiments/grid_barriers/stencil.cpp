@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <tuple>
+#include <utility>
 
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
@@ -65,43 +68,56 @@ stencil_size size_of(uint32_t elements, int64_t dimensions) {
   return {side, side, side};
 }
 
-/// What is relaxed.
-struct body {
+/// What is relaxed, and by which grid.
+struct relaxing {
   int64_t elements, dimensions;
   stencil_size size;
   real_type type;
+  step_shape shape;
 };
 
-void run(const experiment_request& request, const experiment_sink& sink) {
-  const auto device = open_side<stencil_device>(request.device);
+std::vector<relaxing> cases_of(const experiment_request& request, const stencil_device& device) {
+  std::vector<relaxing> cases;
   const std::vector<step_shape> shapes = shapes_of(request);
-  const std::vector<real_type> types = types_of(request, *device);
-  std::vector<body> bodies;
+  const std::vector<real_type> types = types_of(request, device);
   for (const int64_t elements : chosen_numbers(
            request, "elements", request.quick ? std::vector<uint32_t>{256} : std::vector<uint32_t>{256, 512, 1024})) {
     for (const int64_t dimensions : request.axes.numbers_or("dimensions", {1, 2, 3})) {
       for (const real_type& type : types) {
-        bodies.push_back({elements, dimensions, size_of(static_cast<uint32_t>(elements), dimensions), type});
+        for (const step_shape& shape : shapes) {
+          cases.push_back({elements, dimensions, size_of(static_cast<uint32_t>(elements), dimensions), type, shape});
+        }
       }
     }
   }
-  const auto label = [](const body& one) {
-    return fmt::format("{} x {} x {} points, {}", one.size.width, one.size.height, one.size.depth, one.type.name);
+  return cases;
+}
+
+void run(const experiment_request& request, const experiment_sink& sink) {
+  const auto device = open_side<stencil_device>(request.device);
+  const auto label = [](const relaxing& one) {
+    return fmt::format("{} x {} x {} points, {}, {}", one.size.width, one.size.height, one.size.depth, one.type.name,
+                       to_word(one.shape));
   };
-  for_each_case(bodies, sink, label, [&](const body& one, const auto& progress) {
-    progress(0, "on the host");
-    const auto workload = kept_if_stuck(device->relaxing(stencil_body(one.size, one.type.real)));
-    const std::vector<step_method> methods = methods_of(request, *workload, one.dimensions);
-    for (size_t i = 0; i < shapes.size() && !sink.interrupted(); ++i) {
-      const std::string shape = to_word(shapes[i]);
-      const auto part = part_of(progress, i, shapes.size());
-      auto results = compare_steps(*workload, {name, request, sink, {"Z24"}}, methods, shapes[i],
-                                   [&](double fraction) { part(fraction, shape); });
-      add_ratios(results, "step_time", step_sample, {"cg", "graph", "graph-pdl"});
-      add_rows(results,
-               {{"shape", shape}, {"dimensions", one.dimensions}, {"elements", one.elements}, {"type", one.type.name}},
-               sink);
+  // What the host has computed of a body is kept for its next shape.
+  std::shared_ptr<workload> body;
+  std::tuple<int64_t, int64_t, std::string> which;
+  for_each_case(cases_of(request, *device), sink, label, [&](const relaxing& one, const auto& progress) {
+    if (const std::tuple wanted{one.elements, one.dimensions, one.type.name}; body == nullptr || which != wanted) {
+      progress(0, "on the host");
+      body.reset();
+      body = kept_if_stuck(device->relaxing(stencil_body(one.size, one.type.real)));
+      which = wanted;
     }
+    auto results = compare_steps(*body, {name, request, sink, {"Z24"}}, methods_of(request, *body, one.dimensions),
+                                 one.shape, progress);
+    add_ratios(results, "step_time", step_sample, {"cg", "graph", "graph-pdl"});
+    add_rows(results,
+             {{"shape", to_word(one.shape)},
+              {"dimensions", one.dimensions},
+              {"elements", one.elements},
+              {"type", one.type.name}},
+             sink);
   });
 }
 
