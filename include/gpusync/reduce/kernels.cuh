@@ -137,22 +137,15 @@ __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const re
   reduction_call::end(words, call);
 }
 
-/// Blocks that are to fit on a multiprocessor: as many as leave a thread registers for its vectors. Of few vectors all
-/// threads that there can be.
-constexpr unsigned resident_tiles(unsigned threads, unsigned vectors) {
-#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
-  const unsigned most = 2048;  // of an SM, CUDA programming guide, compute capabilities
-#else
-  const unsigned most = 1024;
-#endif
-  const unsigned blocks = (vectors > 4 ? 1024 : most) / threads;
-  return blocks < 16 ? blocks : 16;
+/// Blocks that are to fit on a multiprocessor: 1024 threads, which every GPU has room for and which leaves each thread
+/// the registers for its vectors.
+constexpr unsigned resident_tiles(unsigned threads) {
+  return threads < 64 ? 16 : 1024 / threads;
 }
 
 /// A sum by one block.
 template <class T, unsigned Threads, unsigned Vectors>
-__global__ void __launch_bounds__(Threads, resident_tiles(Threads, Vectors))
-    reduce_in_block(reduction::input<T> in, T* out) {
+__global__ void __launch_bounds__(Threads, resident_tiles(Threads)) reduce_in_block(reduction::input<T> in, T* out) {
   const T sum = reduction::sum_of_tiles<T, Threads, Vectors, reduction_walk::one_tile, false>(in, nullptr, 0, 1);
   const T total = reduction::sum_of_block<Threads>(sum);
   if (threadIdx.x == 0) *out = total;
@@ -160,7 +153,7 @@ __global__ void __launch_bounds__(Threads, resident_tiles(Threads, Vectors))
 
 /// A sum by many blocks. Precondition: gridDim.x <= words.capacity.
 template <class T, unsigned Threads, unsigned Vectors, reduction_finish Finish, reduction_walk Walk, bool Streamed>
-__global__ void __launch_bounds__(Threads, resident_tiles(Threads, Vectors))
+__global__ void __launch_bounds__(Threads, resident_tiles(Threads))
     reduce_tiles(reduction::input<T> in, T* out, reduction_words words) {
   constexpr bool claimed = Walk == reduction_walk::claimed;
   // Not by every thread: so many loads of one line would come back late.
