@@ -15,7 +15,8 @@ reduction_layout layout_of(const reduction_problem& problem, uint64_t memory) {
   const double microseconds = 2 + static_cast<double>(bytes) / 4e6;
   made.nodes = 64;
   while (made.nodes > 4 && made.nodes * microseconds > 400) made.nodes /= 2;
-  const bool may_come_back = problem.cached || made.bytes() >= gib;
+  // A device with so little memory that it holds few inputs has a small cache too.
+  const bool may_come_back = problem.cached || made.bytes() >= gib || made.pieces < 8 * made.nodes;
   made.most = may_come_back ? 1u << 20 : made.pieces - 2 * made.nodes;
   return made;
 }

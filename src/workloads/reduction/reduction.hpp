@@ -48,7 +48,8 @@ struct reduction_layout {
 };
 
 /// The layout for a problem where `memory` bytes may be taken. Inputs lie at least 16 KiB apart; there are so many that
-/// a run which comes back to the first has read 1 GiB since, or so few sums in a run that none comes back.
+/// a run which comes back to the first has read 1 GiB since, or so few sums in a run that none comes back, as far as
+/// the memory goes.
 reduction_layout layout_of(const reduction_problem& problem, uint64_t memory);
 
 /// What the method is called that sums by one plan alone, from the plan's words in a tuning table: "messages.512.8".
