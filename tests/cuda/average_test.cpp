@@ -7,21 +7,18 @@
 #include <gpusync/core/error.hpp>
 
 #include "boundary/program.hpp"
+#include "cuda/described_device.hpp"
 #include "experiments/graph_watch.hpp"
 
 namespace gpusync::tool {
 namespace {
 
-class AverageCuda : public ::testing::Test {
+class AverageCuda : public test::DescribedDevice {
  protected:
   void SetUp() override {
-    const auto& devices = all_devices();
-    const auto found = std::find_if(devices.begin(), devices.end(), [](const auto& d) { return d.id == "cuda:0"; });
-    if (found == devices.end()) GTEST_SKIP() << "there is no CUDA device";
-    device_ = *found;
-    workload_ = open_workload("average", device_);
+    DescribedDevice::SetUp();
+    if (!IsSkipped()) workload_ = open_workload("average", device_);
   }
-  device_description device_;
   std::shared_ptr<workload> workload_;
 };
 

@@ -2,9 +2,8 @@
 // check is right, and what holds nobody is found out. What hangs is left to experiments, in processes of their own.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "boundary/program.hpp"
+#include "cuda/described_device.hpp"
 #include "measure/statistics.hpp"
 #include "workloads/launch_barriers/launch_barriers.hpp"
 #include "workloads/launch_overhead/launch_overhead.hpp"
@@ -14,19 +13,12 @@
 namespace gpusync::tool {
 namespace {
 
-class LevelsCuda : public ::testing::Test {
+class LaunchesCuda : public test::DescribedDevice {
  protected:
-  void SetUp() override {
-    const auto& devices = all_devices();
-    const auto found = std::find_if(devices.begin(), devices.end(), [](const auto& d) { return d.id == "cuda:0"; });
-    if (found == devices.end()) GTEST_SKIP() << "there is no CUDA device";
-    device_ = *found;
-  }
   step_shape shape() const { return {static_cast<uint32_t>(device_.compute_units), 256, false}; }
-  device_description device_;
 };
 
-TEST_F(LevelsCuda, EveryLaunchOfASequenceIsCountedAndItsUnitsLastAsLongAsTheyAreMeantTo) {
+TEST_F(LaunchesCuda, EveryLaunchOfASequenceIsCountedAndItsUnitsLastAsLongAsTheyAreMeantTo) {
   const auto device = open_side<launch_device>(device_);
   for (const step_method& method : device->methods()) {
     std::unique_ptr<launch_program> program;
@@ -58,7 +50,7 @@ TEST_F(LevelsCuda, EveryLaunchOfASequenceIsCountedAndItsUnitsLastAsLongAsTheyAre
   }
 }
 
-TEST_F(LevelsCuda, LaunchesWithBarriersCountThemselvesAndFindEachOthersWords) {
+TEST_F(LaunchesCuda, LaunchesWithBarriersCountThemselvesAndFindEachOthersWords) {
   const auto device = open_side<launch_barriers_device>(device_);
   for (const bool in_graph : {false, true}) {
     for (const uint32_t barriers : {1u, 3u}) {
@@ -77,7 +69,7 @@ TEST_F(LevelsCuda, LaunchesWithBarriersCountThemselvesAndFindEachOthersWords) {
   }
 }
 
-TEST_F(LevelsCuda, ABarrierOfAWarpHoldsLanesOfAllBranchesAndNoneHoldsNobody) {
+TEST_F(LaunchesCuda, ABarrierOfAWarpHoldsLanesOfAllBranchesAndNoneHoldsNobody) {
   const auto device = open_side<warp_timers_device>(device_);
   for (const warp_barrier_name& each : warp_barriers) {
     for (int run = 0; run < 5; ++run) {
@@ -88,7 +80,7 @@ TEST_F(LevelsCuda, ABarrierOfAWarpHoldsLanesOfAllBranchesAndNoneHoldsNobody) {
   }
 }
 
-TEST_F(LevelsCuda, PartsOfAGroupPassTheBarriersThatAreMadeForThem) {
+TEST_F(LaunchesCuda, PartsOfAGroupPassTheBarriersThatAreMadeForThem) {
   const auto device = open_side<partial_sync_device>(device_);
   for (const partial_barrier& each : partial_barriers) {
     if (!each.defined_if_rest_leaves || !each.defined_if_rest_stays) continue;

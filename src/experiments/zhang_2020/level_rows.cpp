@@ -170,6 +170,19 @@ stop_rule rule_for_cycles(bool quick) {
   return quick ? stop_rule{7, 9, 0.01, 0.01, 0.5e9, 1} : stop_rule{11, 31, 0.002, 0.01, 2e9, 7};
 }
 
+std::vector<method_result> compare_variants(const comparison_setting& setting, levels_device& device,
+                                            const std::vector<level_variant>& variants, const level_shape& shape,
+                                            const std::function<void(double)>& progress) {
+  std::vector<step_method> all;
+  for (const level_variant& one : variants) all.push_back(method_of(one));
+  const auto prepare = [&](const step_method& method) {
+    const auto variant = std::ranges::find(variants, method.name, [](const auto& one) { return name_of(one); });
+    return shape.blocks_per_sm == 0 ? prepare_latency(device, *variant, shape)
+                                    : prepare_throughput(device, *variant, shape);
+  };
+  return compare_methods(setting, all, prepare, rule_for_cycles(setting.request.quick), progress);
+}
+
 std::vector<level_shape> filling_shapes(uint32_t threads_per_sm, const std::vector<int64_t>& threads, bool quick) {
   constexpr uint32_t most_blocks = 32;
   std::vector<level_shape> shapes;

@@ -69,6 +69,11 @@ metric throughput_of(const method_result& result, bool keep_samples);
 /// Until when cycles are compared; they hardly vary.
 stop_rule rule_for_cycles(bool quick);
 
+/// These operations side by side: their latency, or, in a shape with blocks for each multiprocessor, their throughput.
+std::vector<method_result> compare_variants(const comparison_setting& setting, levels_device& device,
+                                            const std::vector<level_variant>& variants, const level_shape& shape,
+                                            const std::function<void(double)>& progress);
+
 /// Threads and blocks per multiprocessor that fill it by one warp and more, up to what it holds.
 std::vector<level_shape> filling_shapes(uint32_t threads_per_sm, const std::vector<int64_t>& threads, bool quick);
 

@@ -42,14 +42,7 @@ struct measured_variants {
   const std::vector<level_variant>& variants;
 
   std::vector<method_result> compare(const level_shape& shape, const std::function<void(double)>& progress) const {
-    std::vector<step_method> all;
-    for (const level_variant& one : variants) all.push_back(method_of(one));
-    const auto prepare = [&](const step_method& method) {
-      const auto variant = std::ranges::find(variants, method.name, [](const auto& one) { return name_of(one); });
-      return shape.blocks_per_sm == 0 ? prepare_latency(device, *variant, shape)
-                                      : prepare_throughput(device, *variant, shape);
-    };
-    return compare_methods(setting, all, prepare, rule_for_cycles(setting.request.quick), progress);
+    return compare_variants(setting, device, variants, shape, progress);
   }
 };
 
