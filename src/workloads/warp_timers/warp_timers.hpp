@@ -33,7 +33,7 @@ struct warp_barrier_name {
 };
 
 inline constexpr warp_barrier_name warp_barriers[] = {
-    {"no-barrier", "nothing between the two timers", false},
+    {name_of_floor, "nothing between the two timers", false},
     {"syncwarp", "__syncwarp()"},
     {"tile", "tiled_partition<32>.sync()"},
     {"coalesced", "coalesced_threads().sync(), of all 32 lanes"},

@@ -127,7 +127,7 @@ struct named_kernel {
 };
 
 constexpr named_kernel kernels[] = {
-    {"no-barrier", &time_lanes<no_warp_barrier>, false},
+    {name_of_floor, &time_lanes<no_warp_barrier>, false},
     {"syncwarp", &time_lanes<syncwarp_barrier>, false},
     {"tile", &time_lanes<tile_barrier>, false},
     {"coalesced", &time_lanes<coalesced_barrier>, false},
