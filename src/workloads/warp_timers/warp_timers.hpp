@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "boundary/device_side.hpp"
+#include "boundary/method_kind.hpp"
 
 namespace gpusync::tool {
 
