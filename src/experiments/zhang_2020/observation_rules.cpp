@@ -218,7 +218,10 @@ observation_finding few_steps_are_for_launches(const std::vector<row>& rows) {
 const std::vector<observation>& observations() {
   static const std::vector<observation> all{
       {"warp-on-pascal", "Barriers of a warp do not work (on Pascal)", {"warp-timers"}, warps_let_pass},
-      {"warp-shuffle", "Shuffles perform better than warp barriers in real code", {"warp-reduction"}, shuffle_is_better},
+      {"warp-shuffle",
+       "Shuffles perform better than warp barriers in real code",
+       {"warp-reduction"},
+       shuffle_is_better},
       {"block-warps", "The number of active warps affects a block's barrier", {"block-sync"}, warps_matter_to_blocks},
       {"grid-blocks",
        "Blocks per multiprocessor mainly affect a grid's barrier",
