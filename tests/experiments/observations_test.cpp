@@ -51,7 +51,7 @@ TEST(Observations, SayWhatLacksWhereNothingWasMeasured) {
 
 TEST(Observations, TakeNothingThatWasPrinted) {
   std::vector<row> rows;
-  for (const char* experiment : {"reduction", "block-sync", "grid-sync", "launch-overhead"}) {
+  for (const char* experiment : {"reduction", "warp-reduction", "block-sync", "grid-sync", "launch-overhead"}) {
     for (const row& entry : published_rows(paper::zhang_2020, experiment)) rows.push_back(entry);
   }
   for (const observation& each : observations()) EXPECT_EQ(judge(each, rows).what, not_measured) << each.id;
@@ -69,14 +69,24 @@ TEST(Observations, AWarpBarrierThatLetsOneLanePassIsEnough) {
 }
 
 TEST(Observations, ShufflesAreComparedWithTheBestSumThroughSharedMemory) {
-  const axis_values warp{{"part", std::string("warp")}};
-  std::vector<row> rows{row_of("reduction", "shuffle-tile", warp, "latency", 201),
-                        row_of("reduction", "tile", warp, "latency", 238)};
+  std::vector<row> rows{row_of("warp-reduction", "shuffle-tile", {}, "latency", 201),
+                        row_of("warp-reduction", "tile", {}, "latency", 238)};
   EXPECT_EQ(state_of("warp-shuffle", rows), holds);
-  rows.push_back(row_of("reduction", "coalesced", warp, "latency", 190));
+  rows.push_back(row_of("warp-reduction", "coalesced", {}, "latency", 190));
   EXPECT_EQ(state_of("warp-shuffle", rows), fails);
   rows.back().status = row_status::failed;
   EXPECT_EQ(state_of("warp-shuffle", rows), holds);
+}
+
+TEST(Observations, ImplicitAndExplicitSumsAreComparedByTheRatesOfColdInputs) {
+  const axis_values cold{{"input", std::string("cold")}};
+  std::vector<row> rows{row_of("reduction", "implicit", cold, "rate", 4'500),
+                        row_of("reduction", "grid-cg", cold, "rate", 4'400)};
+  EXPECT_EQ(state_of("implicit-one-gpu", rows), holds);
+  rows.push_back(row_of("reduction", "grid-cg", {{"input", std::string("l2")}}, "rate", 6'000));
+  EXPECT_EQ(state_of("implicit-one-gpu", rows), holds) << "from a cache";
+  rows[1].metrics[0].second.value = 4'600;
+  EXPECT_EQ(state_of("implicit-one-gpu", rows), fails);
 }
 
 TEST(Observations, BlockBarriersHangOnTheWarps) {

@@ -56,15 +56,15 @@ TEST(Zhang, PublishedWarpAndBlockBarriersAreThoseOfTable2) {
 }
 
 TEST(Zhang, PublishedReductionsAreThoseOfTables3To6) {
-  EXPECT_EQ(printed("reduction", v100, "1-thread", "bandwidth", "proxy"), 0.62);
-  EXPECT_EQ(printed("reduction", p100, "1024-threads", "bandwidth", "proxy"), 141);
-  EXPECT_EQ(printed("reduction", p100, "1-warp", "latency", "proxy"), 18.5);
-  EXPECT_EQ(printed("reduction", v100, "1024-threads", "concurrency", "proxy"), 2796);
-  EXPECT_EQ(printed("reduction", p100, "1-warp", "sync_latency", "switch", "1-thread"), 155);
-  EXPECT_EQ(printed("reduction", v100, "1024-threads", "switch_point", "switch", "1-warp"), 9076);
-  EXPECT_EQ(printed("reduction", p100, "1024-threads", "switch_point", "switch", "1-warp"), 32681);
-  EXPECT_EQ(printed("reduction", v100, "shuffle-coalesced", "latency", "warp"), 1261);
-  EXPECT_EQ(printed("reduction", p100, "coalesced", "latency", "warp"), 251);
+  EXPECT_EQ(printed("switch-points", v100, "1-thread", "bandwidth", "proxy"), 0.62);
+  EXPECT_EQ(printed("switch-points", p100, "1024-threads", "bandwidth", "proxy"), 141);
+  EXPECT_EQ(printed("switch-points", p100, "1-warp", "latency", "proxy"), 18.5);
+  EXPECT_EQ(printed("switch-points", v100, "1024-threads", "concurrency", "proxy"), 2796);
+  EXPECT_EQ(printed("switch-points", p100, "1-warp", "sync_latency", "switch", "1-thread"), 155);
+  EXPECT_EQ(printed("switch-points", v100, "1024-threads", "switch_point", "switch", "1-warp"), 9076);
+  EXPECT_EQ(printed("switch-points", p100, "1024-threads", "switch_point", "switch", "1-warp"), 32681);
+  EXPECT_EQ(printed("warp-reduction", v100, "shuffle-coalesced", "latency"), 1261);
+  EXPECT_EQ(printed("warp-reduction", p100, "coalesced", "latency"), 251);
   EXPECT_EQ(printed("reduction", v100, "implicit", "bandwidth", "device"), 865.4);
   EXPECT_EQ(printed("reduction", p100, "theory", "bandwidth", "device"), 732.16);
 }
@@ -82,7 +82,7 @@ TEST(Zhang, PublishedFiguresOfTheTextHaveTheirPlaces) {
 
 TEST(Zhang, ASumWithoutSynchronizationIsMarkedAsOneThatProvesNothing) {
   int without = 0;
-  for (const row& entry : published_rows(paper::zhang_2020, "reduction")) {
+  for (const row& entry : published_rows(paper::zhang_2020, "warp-reduction")) {
     EXPECT_EQ(entry.ordered, method_of(entry) != "nosync");
     EXPECT_FALSE(is_contender(entry));
     without += entry.ordered ? 0 : 1;

@@ -14,7 +14,7 @@ namespace {
 const std::string v100 = "Tesla V100", p100 = "Tesla P100";
 
 double printed(const std::string& device, const std::string& method, const std::string& metric_name) {
-  for (const row& entry : published_rows(paper::zhang_2020, "reduction")) {
+  for (const row& entry : published_rows(paper::zhang_2020, "switch-points")) {
     if (entry.device == published_device + device && method_of(entry) == method) {
       if (const auto value = value_of(entry, metric_name)) return *value;
     }

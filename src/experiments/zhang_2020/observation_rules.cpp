@@ -23,17 +23,17 @@ struct source {
 };
 
 constexpr source warp_passages{"warp-timers", "", "runs_held"};
-constexpr source sum_by_shuffle{"reduction", "shuffle-tile", "latency", "part", "warp"};
-constexpr source sum_by_tile{"reduction", "tile", "latency", "part", "warp"};
-constexpr source sum_by_coalesced{"reduction", "coalesced", "latency", "part", "warp"};
+constexpr source sum_by_shuffle{"warp-reduction", "shuffle-tile", "latency"};
+constexpr source sum_by_tile{"warp-reduction", "tile", "latency"};
+constexpr source sum_by_coalesced{"warp-reduction", "coalesced", "latency"};
 constexpr source block_barrier{"block-sync", "syncthreads", "latency"};
 constexpr source grid_barrier_step{"grid-sync", "cg", "step_time"};
 constexpr source launch_with_barriers{"grid-sync", "cg", "launch_time", "launched", "stream"};
 constexpr source launch_alone{"grid-sync", "", "launch_time", "launched", "stream"};
 constexpr source launch_overhead{"launch-overhead", "traditional", "launch_overhead", "unit", "clock"};
 constexpr source part_of_grid{"partial-sync", "cg", "deadlock", "rest", "leaves"};
-constexpr source sum_implicit{"reduction", "implicit", "bandwidth", "part", "device"};
-constexpr source sum_with_barrier{"reduction", "grid", "bandwidth", "part", "device"};
+constexpr source sum_implicit{"reduction", "implicit", "rate", "input", "cold"};
+constexpr source sum_with_barrier{"reduction", "grid-cg", "rate", "input", "cold"};
 
 constexpr int64_t least_unit_us = 5;      ///< of launch overheads that are believed
 constexpr double acceptable_us = 2.5;     ///< that a grid barrier may take beyond a launch: section 5.3
@@ -121,7 +121,7 @@ observation_finding shuffle_is_better(const std::vector<row>& rows) {
   std::vector<figure_at> others = figures_of(rows, sum_by_tile);
   std::ranges::copy(figures_of(rows, sum_by_coalesced), std::back_inserter(others));
   const auto other = least_of(others);
-  if (!shuffle || !other) return lacks("the sums in a warp (reduction)");
+  if (!shuffle || !other) return lacks("the sums in a warp (warp-reduction)");
   return found(*shuffle < *other,
                fmt::format("The sum of a warp takes {} cycles by shuffles, {} through shared memory.", figure(*shuffle),
                            figure(*other)));
@@ -218,7 +218,10 @@ observation_finding few_steps_are_for_launches(const std::vector<row>& rows) {
 const std::vector<observation>& observations() {
   static const std::vector<observation> all{
       {"warp-on-pascal", "Barriers of a warp do not work (on Pascal)", {"warp-timers"}, warps_let_pass},
-      {"warp-shuffle", "Shuffles perform better than warp barriers in real code", {"reduction"}, shuffle_is_better},
+      {"warp-shuffle",
+       "Shuffles perform better than warp barriers in real code",
+       {"warp-reduction"},
+       shuffle_is_better},
       {"block-warps", "The number of active warps affects a block's barrier", {"block-sync"}, warps_matter_to_blocks},
       {"grid-blocks",
        "Blocks per multiprocessor mainly affect a grid's barrier",

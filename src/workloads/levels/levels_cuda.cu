@@ -6,6 +6,7 @@
 #include <gpusync/core/cuda_code.cuh>
 
 #include "measure/cuda_clock.cuh"
+#include "measure/cuda_function.hpp"
 #include "measure/cuda_timer.cuh"
 #include "measure/host_timer.hpp"
 
@@ -216,22 +217,11 @@ std::unique_ptr<repeated_adds> cuda_levels::prepare_adds() {
 }
 
 std::string cuda_levels::function_of(const level_variant& variant, uint32_t length) const {
-#if CUDART_VERSION >= 12030
-  const cuda_device_scope scope(where_.device().ordinal());
-  const char* name = nullptr;
-  if (cudaFuncGetName(&name, find(variant).chains.at(length)) == cudaSuccess && name != nullptr) return name;
-  (void)cudaGetLastError();
-#else
-  (void)variant, (void)length;
-#endif
-  return "";
+  return name_in_machine_code(where_.device(), find(variant).chains.at(length));
 }
 
 int cuda_levels::architecture() const {
-  const cuda_device_scope scope(where_.device().ordinal());
-  cudaFuncAttributes attributes{};
-  check_cuda(cudaFuncGetAttributes(&attributes, entries_.front().chains.begin()->second), "cudaFuncGetAttributes");
-  return attributes.binaryVersion;
+  return architecture_of(where_.device(), entries_.front().chains.begin()->second);
 }
 
 uint32_t cuda_levels::threads_per_sm() const {
