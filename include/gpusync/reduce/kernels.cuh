@@ -138,10 +138,10 @@ __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const re
 }
 
 /// Blocks that are to fit on a multiprocessor: as many as leave a thread registers for its vectors. Of few vectors all
-/// threads that there can be.
+/// threads that every GPU with the same PTX has room for.
 constexpr unsigned resident_tiles(unsigned threads, unsigned vectors) {
-#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000 || __CUDA_ARCH__ == 1030
-  const unsigned most = 2048;  // of an SM, CUDA programming guide, compute capabilities
+#if __CUDA_ARCH__ >= 800
+  const unsigned most = 1536;  // of an SM; 2048 on some (CUDA programming guide, compute capabilities)
 #else
   const unsigned most = 1024;
 #endif
