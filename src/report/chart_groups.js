@@ -17,9 +17,17 @@ const isFamiliar = (row) => row.rival && (row.kind === "graph" || row.kind === "
 const ownDefault = "placed-counters-acquire-release";  // this library's default barrier on a GPU
 const mostAtFirst = 12;  // lines that a chart shows at first; of more, those of the main methods
 
-/** What a chart of this row has on its x axis; nothing for a row without such an axis, or one drawn from others. */
+/** What a chart of this row has on its x axis; nothing for a row without such an axis, or one drawn from others. Bytes
+    are one where they are what a step works on. */
 const xAxisOf = (row) => "fit" in row.axes ? undefined :
-  ["iterations", "blocks", "groups", "blocks_per_sm", "barriers", "lane"].find((name) => typeof row.axes[name] === "number");
+  ["iterations", "blocks", "groups", "blocks_per_sm", "barriers", "lane", ...(row.metrics.step_time ? ["bytes"] : [])]
+    .find((name) => typeof row.axes[name] === "number");
+
+/** A size as people write it: "64 KiB". */
+function bytesInWords(bytes) {
+  const unit = Math.max(0, [1, 10, 20, 30].findLastIndex((power) => bytes >= 2 ** power));
+  return `${Number((bytes / 2 ** (10 * unit)).toPrecision(4))} ${["B", "KiB", "MiB", "GiB"][unit]}`;
+}
 
 /** Whether these are blocks, of which there are some sizes. */
 const areBlocks = (x) => x === "blocks" || x === "blocks_per_sm";
@@ -163,7 +171,8 @@ function comparisonGroups(results, titles, printed, put) {
 /** What the x axis may show: the blocks at one block size, or all shapes; the fullest choice first. */
 function choicesOf({entries, x}) {
   if (!areBlocks(x)) {
-    return [{name: {groups: "work-groups", lane: "lanes"}[x] ?? x, entries, label: ({row}) => String(row.axes[x]),
+    return [{name: {groups: "work-groups", lane: "lanes"}[x] ?? x, entries,
+             label: ({row}) => x === "bytes" ? bytesInWords(row.axes[x]) : String(row.axes[x]),
              rank: ({row}) => row.axes[x]}];
   }
   const noun = x === "blocks" ? "blocks" : "blocks per SM";

@@ -276,7 +276,7 @@ function draw(state) {
     chartData = state.sideways ? barData(choice) : lineData(choice, state.ranked);
     const {row, figure: first} = choice.entries[0];
     unit = first.unit;
-    quantity = headlineName(row) === "step_time" ? "time per step" : headlineName(row);
+    quantity = headlineName(row) === "step_time" ? "time per step" : group.x === "lane" ? "clock" : headlineName(row);
     state.box.style.height = state.sideways ? `${Math.max(21, 4 + chartData.labels.length * 1.6)}rem` : "";
   }
   values = chartData.datasets.flatMap(({data: list}) => list).flat().filter((value) => value !== null);

@@ -28,7 +28,7 @@ class Stencil(ToolTest):
         outcome = run("run", "stencil", *choice, "--dry-run", "--verbose")
         self.assertEqual(outcome.code, 0, outcome.err)
         self.assertIn("stencil on host: 4 cases, at most about 10 s on an idle machine", outcome.out)
-        self.assertIn("64 x 1 x 1 points, 2x1", outcome.out)
+        self.assertIn("64 x 1 x 1 points, float, 2x1", outcome.out)
         rows = self.rows_of_quick_run("stencil", "host", *choice[3:], "-a", "method=launch-wait")
         self.assertEqual([(row["axes"]["dimensions"], row["axes"]["shape"], row["verified"]) for row in rows],
                          [(1, "1x1", True), (1, "2x1", True), (3, "1x1", True), (3, "2x1", True)])

@@ -48,6 +48,8 @@ def kernel(parameters, after=""):
 STREAM = "const gpusync::cuda_device& gpu, cudaStream_t stream"
 SHAPE = "unsigned blocks, unsigned threads"
 LAUNCH = f"{STREAM}, {SHAPE}"
+SUMS = "#include <gpusync/reduce/reduce.cuh>\n"
+SUM = "cudaStream_t stream, const float* values, size_t count, float* result"
 STORAGE = "gpusync::grid_barrier_storage& storage"
 WORK = "__device__ void work(float*, int) {}\n"
 SOLVE = WORK + """
@@ -147,6 +149,23 @@ WRAPPERS = {
         ("__global__", ALONE),
         ("gpusync::cuda_phased_state", host_function("const gpusync::cuda_device& gpu, unsigned virtual_blocks, "
                                                      "unsigned threads"))),
+
+    # docs/reduce.md
+    "sum": cuda(
+        "",
+        ("#include", ALONE),
+        ("gpusync::cuda_device gpu", host_function(SUM))),
+    "sum_options": cuda(
+        SUMS,
+        ("gpusync::reduction_options", host_function(f"gpusync::reduction_storage& storage, {SUM}"))),
+    "sum_in_kernel": cuda(
+        "",
+        ("#include <gpusync/gpusync.cuh>", ALONE),
+        ("gpusync::launch", host_function(f"{STREAM}, unsigned blocks, {STORAGE}, const float* values, size_t count, "
+                                          "float* parts, float* total"))),
+    "sum_tuning": cuda(
+        SUMS + "#include <fstream>\n",
+        ("std::ifstream", host_function("const gpusync::cuda_device& gpu"))),
 
     # docs/rmw.md
     "object": cuda(

@@ -257,6 +257,39 @@ class ThenAndNow(unittest.TestCase):
                           [[1, 132], [13.5, 132]]])
 
 
+def sums():
+    """The sample's times as those of sums of growing inputs."""
+    document = load(SAMPLE)
+    row = next(row for row in document["rows"] if row["status"] == "ok" and "step_time" in row["metrics"])
+    row["experiment"] = "reduction"
+    document["rows"] = [{**row, "method": method, "axes": {"type": "float", "bytes": 2 ** power}}
+                        for power in (30, 9, 10, 16) for method in ("gpusync", "cub-int")]
+    return document
+
+
+class OverBytes(unittest.TestCase):
+    """Steps that work on inputs of some sizes."""
+
+    def test_the_sizes_rise_in_words(self):
+        if TOOL.endswith(".html"):
+            raise unittest.SkipTest("needs the tool, not a page")
+        with tempfile.TemporaryDirectory() as folder:
+            document, page = (os.path.join(folder, name) for name in ("s.json", "s.html"))
+            with open(document, "w", encoding="utf-8") as file:
+                json.dump(sums(), file)
+            subprocess.run([TOOL, "report", document, "-o", page], check=True, timeout=60)
+            browser = chromium.Browser()
+            self.addCleanup(browser.close)
+            browser.open(page)
+            self.assertEqual(browser.complaints(), [])
+            charts = browser.evaluate("""[...document.querySelectorAll('canvas')].map(canvas => {
+              const {labels, datasets} = Chart.getChart(canvas).data;
+              return {labels, lines: datasets.map(({label}) => label)};
+            })""")
+            self.assertEqual(charts, [{"labels": ["512 B", "1 KiB", "64 KiB", "1 GiB"],
+                                       "lines": ["gpusync", "cub-int"]}])
+
+
 class Schema(unittest.TestCase):
     """The schema takes what the format allows, and nothing else."""
 

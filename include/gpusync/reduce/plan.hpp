@@ -25,13 +25,13 @@ enum class reduction_walk : uint8_t {
 /// One way to sum. Any plan that detail::reduction_kernels has is right for every size that it can hold; plans differ
 /// in speed.
 struct reduction_plan {
-  reduction_finish finish;
-  reduction_walk walk;
-  uint16_t threads;        ///< of a block
-  uint16_t vectors;        ///< of 16 bytes that a thread loads at once
-  uint16_t cluster;        ///< blocks of the cluster: 2, 4, 8 or 16; 1 without
-  uint16_t blocks_per_sm;  ///< where tiles are dealt or claimed; 0 where each block has one tile
-  bool streamed;           ///< loads leave the L1 cache alone; right for inputs that no cache holds
+  reduction_finish finish;  ///< how blocks' sums come together
+  reduction_walk walk;      ///< how blocks come by their tiles
+  uint16_t threads;         ///< of a block
+  uint16_t vectors;         ///< of 16 bytes that a thread loads at once
+  uint16_t cluster;         ///< blocks of the cluster: 2, 4, 8 or 16; 1 without
+  uint16_t blocks_per_sm;   ///< where tiles are dealt or claimed; 0 where each block has one tile
+  bool streamed;            ///< loads leave the L1 cache alone; right for inputs that no cache holds
 
   /// Whether blocks of several launches would use the same words.
   constexpr bool shares_memory() const {
@@ -57,8 +57,8 @@ constexpr bool operator==(const reduction_plan& a, const reduction_plan& b) {
 struct reduction_rule {
   static constexpr uint64_t any = ~uint64_t{0};  ///< no limit
 
-  uint64_t bytes;
-  reduction_plan plan;
+  uint64_t bytes;       ///< the most, or `any`
+  reduction_plan plan;  ///< what they are summed by
 };
 
 /// Rules for one type of elements, by rising bytes; the last is for inputs of any size.

@@ -10,8 +10,8 @@ namespace gpusync::reduction {
 /// What is summed: whole vectors of 16 bytes, and up to three elements before and behind them. T: float or double.
 template <class T>
 struct input {
-  const void* body;  ///< the first whole vector
-  uint64_t vectors;
+  const void* body;      ///< the first whole vector
+  uint64_t vectors;      ///< of 16 bytes, from there on
   uint16_t front_count;  ///< elements before it
   uint16_t edge_count;   ///< these, and those behind the last vector
 };
