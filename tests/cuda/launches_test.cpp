@@ -36,10 +36,11 @@ TEST_F(LaunchesCuda, EveryLaunchOfASequenceIsCountedAndItsUnitsLastAsLongAsTheyA
       EXPECT_GT(times.total, 7 * 2 * 4000.0) << method.name << ", " << unit.name;
       EXPECT_LE(times.queued, times.total);
       const double length = summarize(program->lengths(7, kernel)).mean;
-      // A nanosleep of 5 us lasts 8 on an H200, and none is promised to last less than twice as long.
-      const double longest = unit.unit == wait_unit::nanosleep ? 21e3 : 12.5e3;
-      EXPECT_GT(length, 7.5e3) << method.name << ", " << unit.name;
-      EXPECT_LT(length, longest) << method.name << ", " << unit.name;
+      // A nanosleep lasts up to twice as long as it was asked to (PTX ISA), and on an H200 the first ones in a row
+      // less.
+      const bool sleeps = unit.unit == wait_unit::nanosleep;
+      EXPECT_GT(length, sleeps ? 1e3 : 7.5e3) << method.name << ", " << unit.name;
+      EXPECT_LT(length, sleeps ? 21e3 : 12.5e3) << method.name << ", " << unit.name;
     }
     launched_kernel empty;
     empty.counted = false;

@@ -178,7 +178,7 @@ TEST_F(CudaReduce, TwoStreamsAtOnceWithAStorageEach) {
 }
 
 TEST_F(CudaReduce, AnotherStreamIsRefusedUntilTheStorageIsHandedOver) {
-  const arrays<float> data(device(), 100'000);
+  const arrays<float> data(device(), 1'000'000);  // sums of fewer share nothing
   reduction_storage storage(device());
   cudaStream_t one = nullptr, two = nullptr;
   ASSERT_EQ(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking), cudaSuccess);

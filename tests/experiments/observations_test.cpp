@@ -80,10 +80,10 @@ TEST(Observations, ShufflesAreComparedWithTheBestSumThroughSharedMemory) {
 
 TEST(Observations, ImplicitAndExplicitSumsAreComparedByTheRatesOfColdInputs) {
   const axis_values cold{{"input", std::string("cold")}};
-  std::vector<row> rows{row_of("reduction", "implicit", cold, "rate", 4'500),
-                        row_of("reduction", "grid-cg", cold, "rate", 4'400)};
+  std::vector<row> rows{row_of("reduction", "implicit", cold, "bandwidth", 4'500),
+                        row_of("reduction", "grid-cg", cold, "bandwidth", 4'400)};
   EXPECT_EQ(state_of("implicit-one-gpu", rows), holds);
-  rows.push_back(row_of("reduction", "grid-cg", {{"input", std::string("l2")}}, "rate", 6'000));
+  rows.push_back(row_of("reduction", "grid-cg", {{"input", std::string("l2")}}, "bandwidth", 6'000));
   EXPECT_EQ(state_of("implicit-one-gpu", rows), holds) << "from a cache";
   rows[1].metrics[0].second.value = 4'600;
   EXPECT_EQ(state_of("implicit-one-gpu", rows), fails);

@@ -32,8 +32,8 @@ constexpr source launch_with_barriers{"grid-sync", "cg", "launch_time", "launche
 constexpr source launch_alone{"grid-sync", "", "launch_time", "launched", "stream"};
 constexpr source launch_overhead{"launch-overhead", "traditional", "launch_overhead", "unit", "clock"};
 constexpr source part_of_grid{"partial-sync", "cg", "deadlock", "rest", "leaves"};
-constexpr source sum_implicit{"reduction", "implicit", "rate", "input", "cold"};
-constexpr source sum_with_barrier{"reduction", "grid-cg", "rate", "input", "cold"};
+constexpr source sum_implicit{"reduction", "implicit", "bandwidth", "input", "cold"};
+constexpr source sum_with_barrier{"reduction", "grid-cg", "bandwidth", "input", "cold"};
 
 constexpr int64_t least_unit_us = 5;      ///< of launch overheads that are believed
 constexpr double acceptable_us = 2.5;     ///< that a grid barrier may take beyond a launch: section 5.3

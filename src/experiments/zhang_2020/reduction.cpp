@@ -128,7 +128,7 @@ void add_meaning(std::vector<method_result>& results, uint64_t bytes) {
     const std::optional<double> time = value_of(result.entry, "step_time");
     if (result.entry.status != row_status::ok || !time) continue;
     const metric& measured = result.entry.metrics.front().second;
-    result.entry.metrics.emplace_back("rate",
+    result.entry.metrics.emplace_back("bandwidth",
                                       plain_metric(static_cast<double>(bytes) / *time / 1e3, "GB/s", measured.n));
     for (const auto& [rival, metric_name] :
          {std::pair(cub, "step_time_over_cub"), std::pair(read, "step_time_over_read")}) {

@@ -28,7 +28,10 @@ void add_round(switch_figures& figures, const level_curves& from, const level_cu
   const std::vector<sync_level> levels = levels_of({level_of(from.group.method, *smaller_time, *smaller_slope),
                                                     level_of(to.group.method, *larger_time, *larger_slope)});
   figures.sync.push_back(levels[1].sync);
-  const switch_point predicted = switch_between(levels[0], levels[1]);
+  switch_point predicted = switch_between(levels[0], levels[1]);
+  // The loops are not unrolled: times rise from the one element on at which T was taken, and so the model's sizes
+  // begin.
+  if (predicted.size) *predicted.size += bytes_of_double;
   if (predicted.size) figures.predicted.push_back(*predicted.size);
   const measured_switch measured = switch_measured(smaller, larger);
   if (measured.crosses()) {

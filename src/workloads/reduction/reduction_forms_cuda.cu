@@ -175,8 +175,8 @@ sum_calls reads(const cuda_target& where, const sum_pieces<T>& pieces) {
 
 template <class T>
 std::vector<sum_method<T>> sums_with_barriers() {
-  const auto form = [](const char* name, const char* title, std::vector<std::string> items, bool rival = true) {
-    step_method made{name, title, std::move(items), method_kind::launch};
+  const auto form = [](const char* name, const char* title, bool rival = true) {
+    step_method made{name, title, {}, method_kind::launch};
     made.rival = rival;
     return made;
   };
@@ -185,12 +185,12 @@ std::vector<sum_method<T>> sums_with_barriers() {
   };
   constexpr uint64_t mib = 1 << 20;
   return {
-      {form("implicit", "two kernels, the end of the first as the barrier", {"Z14", "Z15"}),
+      {form("implicit", "two kernels, the end of the first as the barrier"),
        [](const cuda_target& where, const sum_pieces<T>& pieces) { return two_kernels(where, pieces, false); }},
-      {form("implicit-pdl", "two kernels, the second by programmatic dependent launch", {"Z14"}),
+      {form("implicit-pdl", "two kernels, the second by programmatic dependent launch"),
        [](const cuda_target& where, const sum_pieces<T>& pieces) { return two_kernels(where, pieces, true); }},
-      {form("grid-cg", "one kernel with cooperative groups' grid sync", {"Z14", "Z15"}), with_cooperative_groups<T>},
-      {form("grid", "one kernel with this library's grid barrier", {"Z14"}, false), with_grid_barrier<T>},
+      {form("grid-cg", "one kernel with cooperative groups' grid sync"), with_cooperative_groups<T>},
+      {form("grid", "one kernel with this library's grid barrier", false), with_grid_barrier<T>},
       {reader("read-256x4", "only reading, a block of 256 threads for each 16 KiB"),
        reads<T, 256, 4, reduction_walk::one_tile>},
       {reader("read-512x8", "only reading, a block of 512 threads for each 64 KiB"),
