@@ -209,6 +209,30 @@ TEST_F(CudaReduce, WrongArgumentsAreRefusedInWords) {
   reduction_tuning tuning = reduction_tuning::generic();
   tuning.float_rules.front().plan.threads = 96;
   EXPECT_THROW(reduction_storage(device(), tuning), invalid_argument);
+  tuning = reduction_tuning::generic();
+  tuning.float_rules.front().plan = detail::cluster_plan(8, 1024, 64);
+  EXPECT_THROW(reduction_storage(device(), tuning), invalid_argument) << "a cluster that was not compiled";
+}
+
+/// Every thread gives its number plus 1.
+template <unsigned Threads>
+__global__ void sum_numbers(float* out) {
+  const float sum = reduction::sum_of_block<Threads>(static_cast<float>(threadIdx.x + 1));
+  if (threadIdx.x == 0) *out = sum;
+}
+template <unsigned... Threads>
+void expect_sums_of_blocks(float* out) {
+  const auto expect = [&](auto kernel, unsigned threads) {
+    kernel<<<1, threads>>>(out);
+    float found;
+    check_cuda(cudaMemcpy(&found, out, sizeof(found), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    EXPECT_EQ(found, static_cast<float>(threads) * static_cast<float>(threads + 1) / 2) << threads;
+  };
+  (expect(&sum_numbers<Threads>, Threads), ...);
+}
+TEST_F(CudaReduce, BlocksOfAnyNumberOfWarpsAreSummed) {
+  const arrays<float> data(device(), 4);
+  expect_sums_of_blocks<32, 64, 96, 160, 192, 224, 288, 512, 544, 768, 992, 1024>(data.out());
 }
 
 TEST_F(CudaReduce, TheSameOrderGivesTheSameBits) {

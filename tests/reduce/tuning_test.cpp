@@ -69,6 +69,7 @@ TEST(ReductionTuning, RefusesWhatIsNoTable) {
             std::string::npos);
   EXPECT_NE(refusal(head + "reduce float any tickets 32 4\n").find("FORM is one-block"), std::string::npos);
   EXPECT_NE(refusal(head + "reduce float any cluster-dealt 32 4 2\n").find("FORM is one-block"), std::string::npos);
+  EXPECT_NE(refusal(head + "reduce float 4096 cluster 256 4 64\n").find("2, 4, 8 or 16"), std::string::npos);
   EXPECT_NE(refusal(head + "reduce float any ticket-dealt 32 4\n").find("COUNT"), std::string::npos);
   EXPECT_NE(refusal(head + "reduce float 4096 one-block 32 4\nreduce float any ticket-dealt 512 4 4\n" + doubles)
                 .find("which holds 2048"),

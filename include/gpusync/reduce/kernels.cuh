@@ -55,6 +55,9 @@ class reduction_call {
   __device__ __forceinline__ void begin(const reduction_words& words) {
     others_ = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(words.launches, 1u);
   }
+  /// Has begin() behind it, whoever sees what the calling thread does next: waits for its answer, which was on its way
+  /// while the block summed.
+  __device__ __forceinline__ void settle() { asm volatile("" : "+r"(others_)::"memory"); }
   /// Fails the launch if another one was under way when it began. By the thread that has called begin().
   __device__ __forceinline__ void require_alone(const reduction_words& words) const {
     if (others_ != 0) fail(words);
@@ -111,7 +114,7 @@ __device__ __forceinline__ void collect_messages(T sum, uint32_t call, const red
   renew_messages<T, Threads>(call, words);
   if (threadIdx.x != 0) return;
   *out = total;
-  if constexpr (Claimed) *words.claimed = 0;
+  if constexpr (Claimed) cuda_memory::store<memory_order::relaxed, scope::device>(words.claimed, 0u);
   reduction_call::end(words, call);
 }
 
@@ -132,7 +135,7 @@ __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const re
   renew_messages<T, Threads>(call, words);
   if (threadIdx.x != 0) return;
   *out = total;
-  if constexpr (Claimed) *words.claimed = 0;
+  if constexpr (Claimed) cuda_memory::store<memory_order::relaxed, scope::device>(words.claimed, 0u);
   *words.ticket = 0;
   reduction_call::end(words, call);
 }
@@ -166,6 +169,7 @@ __global__ void __launch_bounds__(Threads, resident_tiles(Threads))
   if (first) call.begin(words);
   T sum = reduction::sum_of_tiles<T, Threads, Vectors, Walk, Streamed>(in, words.claimed, blockIdx.x, gridDim.x);
   sum = reduction::sum_of_block<Threads>(sum);
+  if (first) call.settle();
   if constexpr (Finish == reduction_finish::messages) {
     collect_messages<T, Threads, claimed>(sum, number, words, out);
   } else {
@@ -216,7 +220,8 @@ __global__ void __launch_bounds__(Threads)
   uint32_t done = 0;
   while (done == 0) {
     asm volatile(
-        "{ .reg .pred all; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 all, [%1], 0; selp.u32 %0, 1, 0, all; }"
+        "{ .reg .pred all; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 all, [%1], 0; selp.u32 %0, 1, 0, "
+        "all; }"
         : "=r"(done)
         : "r"(counter)
         : "memory");

@@ -14,7 +14,6 @@
 #include <string>
 
 #include <gpusync/core/cuda_backend.hpp>
-#include <gpusync/core/cuda_code.cuh>
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/missing_block.hpp>
 #include <gpusync/launch/cuda_admission.hpp>
@@ -28,9 +27,10 @@ struct reduction_options {
   /// Every call with the same input adds in the same order, so that floating-point results are equal to the last bit.
   /// Otherwise blocks of inputs of more than 1 GiB take the tiles that come, which is up to 1 % faster.
   bool same_order = false;
-  /// No block waits for another: for devices on which blocks of one grid may have to wait for each other's end.
-  /// Otherwise one block waits for all others; as the grid's last one it has started last, and should it ever start
-  /// first, it takes one place of the device while they have the others. Up to 0.8 us slower (docs/reduce.md).
+  /// No block waits for another, but within a cluster, whose blocks run at once: for devices on which blocks of one
+  /// grid may have to wait for each other's end. Otherwise one block waits for all others; as the grid's last one it
+  /// has started last, and should it ever start first, it takes one place of the device while they have the others. Up
+  /// to 0.8 us slower (docs/reduce.md).
   bool independent_blocks = false;
 };
 
@@ -48,18 +48,19 @@ template <class T>
 class reduction_side {
  public:
   reduction_side(const cuda_device& device, const reduction_rules& rules, timeout_report* report) : report_(report) {
-    const bool clusters = code_for(device) >= 90;
     for (const reduction_rule& rule : rules) {
       for (size_t options = 0; options < launches_.size(); ++options) {
         reduction_plan plan = rule.plan;
-        if (plan.finish == reduction_finish::cluster && !(clusters && takes_cluster(device, plan))) {
+        const void* const asked = kernel_of(plan);
+        if (plan.finish == reduction_finish::cluster && !takes_cluster(device, plan, asked)) {
           plan = without_clusters(plan);
         }
         if (options & 1) plan = without_claims(plan);
         if (options & 2) plan = without_messages(plan);
         launches_[options].push_back({rule.bytes, plan, kernel_of(plan)});
+        require_capacity(rule.bytes, plan);
         const uint64_t blocks = plan.walk == reduction_walk::one_tile
-                                    ? std::min<uint64_t>(reduction_tuning::most_tiles, tiles_of(rule.bytes, plan))
+                                    ? tiles_of(rule.bytes, plan)
                                     : uint64_t{plan.blocks_per_sm} * device.sm_count();
         capacity_ = std::max(capacity_, static_cast<uint32_t>(blocks));
       }
@@ -123,14 +124,25 @@ class reduction_side {
     return kernel;
   }
 
-  static bool takes_cluster(const cuda_device& device, const reduction_plan& plan) {
-    const void* const kernel = reduction_kernels<T>::find(plan);
-    if (kernel == nullptr) return false;
+  /// What takes a plan's place must hold as much.
+  static void require_capacity(uint64_t bytes, const reduction_plan& plan) {
+    if (bytes <= plan.capacity(reduction_tuning::most_tiles)) return;
+    throw invalid_argument("A tuning table sums " + std::to_string(bytes) + " bytes by a plan in whose place this " +
+                           "device takes " + reduction_tuning::words_of(plan) + ", which holds " +
+                           std::to_string(plan.capacity(reduction_tuning::most_tiles)) + ".");
+  }
+
+  /// Whether the device can run such a cluster, and the kernel was compiled with what it needs: on older ones, and in
+  /// code for older ones, it does nothing.
+  static bool takes_cluster(const cuda_device& device, const reduction_plan& plan, const void* kernel) {
+    const cuda_device_scope scope(device.ordinal());
+    cudaFuncAttributes compiled{};
+    check_cuda(cudaFuncGetAttributes(&compiled, kernel), "cudaFuncGetAttributes");
+    if (compiled.ptxVersion < 90) return false;
     if (plan.cluster > portable_cluster) {
       check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
                  "cudaFuncSetAttribute(cudaFuncAttributeNonPortableClusterSizeAllowed)");
     }
-    const cuda_device_scope scope(device.ordinal());
     int clusters = 0;
     cluster_launch config(plan, nullptr);
     if (cudaOccupancyMaxActiveClusters(&clusters, kernel, config.get()) != cudaSuccess) {
@@ -192,9 +204,10 @@ class reduction_control final : public storage_control {
   int device() const override { return where.ordinal(); }
 
   void reset() {
-    std::memset(static_cast<void*>(report_memory.get()), 0, timeout_report::bytes(0));
     floats->reset(first_call_);
     doubles->reset(first_call_);
+    // Last: where the context is lost, the report stays.
+    std::memset(static_cast<void*>(report_memory.get()), 0, timeout_report::bytes(0));
     order.forget();
   }
 
@@ -226,7 +239,7 @@ template <class T>
 void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t count, T* out,
             const reduction_options& options = {});
 
-/// Owns what reductions on a CUDA device need besides their input: some 100 KB of device memory. Reusable by one call
+/// Owns what reductions on a CUDA device need besides their input: some 25 KB of device memory. Reusable by one call
 /// after another without a reset, by calls of any size and type.
 ///
 /// For calls on one stream: another one is refused (storage_in_use) until hand_over(), but for sums by one block or one
@@ -247,12 +260,18 @@ class reduction_storage {
       : control_(std::make_unique<detail::reduction_control>(device, tuning, first_call)) {}
 
   /// Says that the next call may come on another stream: the caller has seen to it that it follows those before.
-  void hand_over() { control_->order.forget(); }
+  void hand_over() {
+    const std::lock_guard<std::mutex> lock(control_->mutex);
+    control_->order.forget();
+  }
   /// What went wrong in a call on this storage, in a sentence; empty if nothing did. It also works after a launch has
   /// failed and taken the CUDA context with it.
   std::string report() const { return control_->report(); }
   /// Back to the first state. Precondition: no call is under way or queued. Blocking. Throws cuda_failure.
-  void reset() { control_->reset(); }
+  void reset() {
+    const std::lock_guard<std::mutex> lock(control_->mutex);
+    control_->reset();
+  }
   /// Bytes of device memory.
   size_t bytes() const { return control_->floats->bytes() + control_->doubles->bytes(); }
   /// The plan of a sum of so many elements of T; its loops run with plan.blocks_per_sm blocks on each multiprocessor.

@@ -31,6 +31,7 @@ __host__ __device__ inline input<T> cut(const T* from, size_t count) {
 /// The sum of the lanes of a warp, in each of them; those beyond the first `Lanes`, a power of two, hold 0.
 template <unsigned Lanes = 32, class T>
 __device__ __forceinline__ T sum_of_warp(T value) {
+  static_assert(Lanes != 0 && (Lanes & (Lanes - 1)) == 0 && Lanes <= 32, "lanes are halved until one is left");
 #pragma unroll
   for (unsigned step = Lanes / 2; step != 0; step /= 2) value += __shfl_xor_sync(0xffffffffu, value, step);
   return value;
@@ -40,13 +41,15 @@ __device__ __forceinline__ T sum_of_warp(T value) {
 /// passed a barrier of the block.
 template <unsigned Threads, class T>
 __device__ __forceinline__ T sum_of_block(T value) {
+  static_assert(Threads % 32 == 0 && Threads != 0 && Threads <= 1024, "a block of whole warps");
   constexpr unsigned warps = Threads / 32;
+  constexpr unsigned lanes = warps > 16 ? 32 : warps > 8 ? 16 : warps > 4 ? 8 : warps > 2 ? 4 : warps;
   value = sum_of_warp(value);
   if constexpr (warps > 1) {
     __shared__ T parts[warps];
     if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = value;
     __syncthreads();
-    if (threadIdx.x < 32) value = sum_of_warp<warps>(threadIdx.x < warps ? parts[threadIdx.x] : T(0));
+    if (threadIdx.x < 32) value = sum_of_warp<lanes>(threadIdx.x < warps ? parts[threadIdx.x] : T(0));
   }
   return value;
 }
@@ -177,6 +180,7 @@ __device__ __forceinline__ T sum_of_tiles(const input<T>& in, [[maybe_unused]] u
       const auto claim = [&] {
         return blocks + cuda_memory::fetch_add<memory_order::relaxed, scope::device>(claimed, 1u);
       };
+      __syncthreads();  // this may be the kernel's second sum
       if (threadIdx.x == 0) next[0] = claim();
       if (block < whole) sum.add_whole(block);
       __syncthreads();

@@ -76,7 +76,7 @@ struct reduction_tuning {
           if (threads > 1024 || vectors > 64 || count > 1024 || !take_form(form, threads, vectors, count, rule.plan)) {
             throw refuse(
                 "FORM is one-block, cluster, messages, ticket, or one of the last two with -dealt or -claimed behind "
-                "it; only clusters and these have a COUNT, of at least 1");
+                "it; only clusters (of 2, 4, 8 or 16) and these have a COUNT, of at least 1");
           }
           (type == "float" ? made.float_rules : made.double_rules).push_back(rule);
         });
@@ -151,7 +151,9 @@ struct reduction_tuning {
                 static_cast<uint16_t>(loops ? count : 0),
                 loops};
         const bool may_loop = finish == reduction_finish::messages || finish == reduction_finish::ticket;
-        if (form_in_words(plan) == form && (may_loop || !loops)) return (clustered || loops) == (count != 0);
+        if (form_in_words(plan) != form || (loops && !may_loop)) continue;
+        if (clustered) return count == 2 || count == 4 || count == 8 || count == 16;
+        return loops == (count != 0);
       }
     }
     return false;

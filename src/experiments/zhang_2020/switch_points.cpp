@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "experiments/answers.hpp"
 #include "experiments/choices.hpp"
@@ -243,13 +244,14 @@ std::vector<uint64_t> kernel_sizes(bool quick) {
   return sizes;
 }
 
-/// The least time of each class at one size, as rows; adds them to the curves.
-void measure_kernels_at(uint64_t bytes, const kernel_case& one, reduction_device& device,
+/// The least time of each class at one size, as rows; adds them to the curves. Whether no sum was wrong.
+bool measure_kernels_at(uint64_t bytes, const kernel_case& one, reduction_device& device,
                         const comparison_setting& setting, std::map<std::string, std::vector<curve_point>>& curves,
                         const std::function<void(double)>& progress) {
   const reduction_problem problem = one.problem(bytes);
   const auto workload = kept_if_stuck(device.summing(problem));
   const auto results = compare_steps(*workload, setting, plans_of(*workload, setting.request.quick), {1, 1}, progress);
+  bool right = true;
   for (const std::string& each : classes) {
     const row* best = nullptr;
     for (const method_result& result : results) {
@@ -259,6 +261,7 @@ void measure_kernels_at(uint64_t bytes, const kernel_case& one, reduction_device
       const bool failed = entry.status == row_status::failed;
       if (!failed && (entry.status != row_status::ok || !time)) continue;
       if (failed) {
+        right = false;
         best = &entry;
         break;
       }
@@ -278,6 +281,7 @@ void measure_kernels_at(uint64_t bytes, const kernel_case& one, reduction_device
     }
     setting.sink.add(entry, true);
   }
+  return right;
 }
 
 void measure_kernels(const kernel_case& one, const comparison_setting& setting,
@@ -286,8 +290,9 @@ void measure_kernels(const kernel_case& one, const comparison_setting& setting,
   std::vector<uint64_t> sizes = kernel_sizes(setting.request.quick);
   std::erase_if(sizes, [&](uint64_t bytes) { return one.input == cached && bytes > device->most_cached_bytes(); });
   std::map<std::string, std::vector<curve_point>> curves;
+  bool right = true;
   for (size_t i = 0; i < sizes.size() && !setting.sink.interrupted(); ++i) {
-    measure_kernels_at(sizes[i], one, *device, setting, curves, part_of(progress, i, sizes.size()));
+    right &= measure_kernels_at(sizes[i], one, *device, setting, curves, part_of(progress, i, sizes.size()));
   }
   if (setting.sink.interrupted()) return;
   for (const auto& [from, to] : {std::pair(0, 1), std::pair(1, 2), std::pair(0, 2)}) {
@@ -298,6 +303,10 @@ void measure_kernels(const kernel_case& one, const comparison_setting& setting,
     entry.axes.insert(entry.axes.end(), {{"type", one.type}, {"input", one.input}, {"from", classes[from]}});
     constexpr double least_bytes = 1024;
     fill_in_switch(entry, switch_of_kernels(curves[classes[from]], curves[classes[to]], least_bytes));
+    if (!right) {
+      entry.verified.reset();
+      mark_skipped(entry, "Some of the sums were wrong, and are not in the curves.");
+    }
     setting.sink.add(entry, true);
   }
 }
@@ -348,6 +357,27 @@ const row* find_switch(const measured_rows& measured, const char* from, const ch
   return nullptr;
 }
 
+/// Up to which size each class of kernels was the fastest, of inputs of the first kind that there is.
+std::string answer_of_kernels(const measured_rows& measured) {
+  std::map<int64_t, const row*> fastest;
+  axis_values first;
+  for (const row* const entry : measured.rows) {
+    if (std::ranges::find(classes, entry->method) == classes.end() || !value_of(*entry, "step_time")) continue;
+    const axis_values where(entry->axes.begin(), entry->axes.end() - 1);  // all but the size
+    if (first.empty()) first = where;
+    if (where != first) continue;
+    const row*& best = fastest[axis_number(entry->axes, "bytes").value_or(0)];
+    if (best == nullptr || *value_of(*entry, "step_time") < *value_of(*best, "step_time")) best = entry;
+  }
+  std::map<std::string, int64_t> until;
+  for (const auto& [bytes, entry] : fastest) until[entry->method] = bytes;
+  std::vector<std::string> said;
+  for (const std::string& each : classes) {
+    if (until.count(each) != 0) said.push_back(fmt::format("{} up to {}", each, bytes_in_words(until[each])));
+  }
+  return said.empty() ? "" : answer_in(measured, {fmt::format("Sum by {}", join_words(said))});
+}
+
 std::string answer(const measured_rows& measured) {
   const row *const warp = find_switch(measured, "1-thread", "1-warp"), *const block = find_switch(measured, "1-warp",
                                                                                                   "1024-threads");
@@ -358,7 +388,7 @@ std::string answer(const measured_rows& measured) {
     said.push_back(fmt::format("{} from {} on", who, short_bytes(*value_of(*entry, "measured_switch_point"))));
     error = std::max(error, std::abs(value_of(*entry, "prediction_error").value_or(0)));
   }
-  if (said.empty()) return "";
+  if (said.empty()) return answer_of_kernels(measured);
   const std::string head = fmt::format("Take {}", fmt::join(said, ", "));
   return answer_in(measured, {head + fmt::format("; the model is {:.0f} % off at most", 100 * error), head});
 }

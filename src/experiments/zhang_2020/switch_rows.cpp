@@ -45,7 +45,8 @@ void add_round(switch_figures& figures, const level_curves& from, const level_cu
   sync_level by_recipe = levels[1];
   by_recipe.sync = synchronizations * *latency;
   figures.recipe_sync.push_back(by_recipe.sync);
-  if (const auto size = switch_between(levels[0], by_recipe).size) figures.recipe_predicted.push_back(*size);
+  if (const auto size = switch_between(levels[0], by_recipe).size)
+    figures.recipe_predicted.push_back(*size + bytes_of_double);
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ class counted_program : public launch_program {
     queue(launches, kernel, true);
     check_cuda(cudaStreamSynchronize(where_.stream()), "a sequence of launches");
     expect(launches, kernel);
-    std::vector<unsigned long long> cycles(launches);
+    std::vector<unsigned long long> cycles(noted_places(launches));
     where_.download(cycles.data(), longest_, cycles.size() * sizeof(cycles[0]));
     std::vector<double> nanoseconds;
     for (const unsigned long long each : cycles) nanoseconds.push_back(static_cast<double>(each) * 1e3 / clock_mhz_);
@@ -118,6 +118,9 @@ class counted_program : public launch_program {
   /// Makes what the sequence needs; nothing is under way when it returns.
   virtual void arrange(uint32_t launches, const launched_kernel& kernel, bool noting) = 0;
   virtual void queue(uint32_t launches, const launched_kernel& kernel, bool noting) = 0;
+  /// Places in which so many launches note their lengths: one if they are the same launch again, which leaves the
+  /// longest of them.
+  virtual uint32_t noted_places(uint32_t launches) const { return launches; }
 
   void expect(uint32_t launches, const launched_kernel& kernel) {
     if (!kernel.counted) return;
@@ -211,6 +214,7 @@ class graphs_program : public streamed_program {
     expect(nodes, kernel);
     graphs_.emplace(which, std::move(made));
   }
+  uint32_t noted_places(uint32_t launches) const override { return nodes_of(launches); }
   void queue(uint32_t launches, const launched_kernel& kernel, bool noting) override {
     const cuda_graph& graph = graphs_.at(key_of(launches, kernel, noting));
     for (uint32_t i = 0; i < (replayed_ ? launches : 1); ++i) graph.replay(stream());
@@ -255,6 +259,7 @@ class device_graph_program : public counted_program {
     }
     set_left(launches - 1);
   }
+  uint32_t noted_places(uint32_t) const override { return 1; }
   void queue(uint32_t, const launched_kernel& kernel, bool noting) override {
     graphs_.at(key_of(kernel, noting)).replay(stream());
   }

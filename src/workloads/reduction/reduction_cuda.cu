@@ -110,7 +110,7 @@ class sum_memory {
   std::vector<int64_t> expected_;
 };
 
-/// Every sum of a run, compared exactly; or its last one, where the others leave no result.
+/// The last sum of each input in a run, compared exactly; or the run's last one, where the others leave no result.
 template <class T>
 class sum_data : public run_data {
  public:
@@ -139,7 +139,7 @@ class sum_data : public run_data {
 
   std::string how() const override {
     return finish_ ? "the last sum of every run, put together from what the blocks have left, compared exactly"
-                   : "every sum of every run compared exactly with sums in integers";
+                   : "the last sum of each input in every run compared exactly with a sum in integers";
   }
 
  private:
@@ -242,6 +242,9 @@ sum_calls calls_by_plan(const cuda_target& where, const sum_pieces<T>& pieces, c
   const reduction_rule rest = rules.back();
   rules = {{bytes, plan}, rest};
   const auto storage = std::make_shared<reduction_storage>(where.device(), tuning);
+  if (!(storage->plan_for<T>(pieces.elements) == plan)) {
+    throw invalid_argument("The device takes no clusters of " + std::to_string(plan.cluster) + " such blocks.");
+  }
   return {[=](cudaStream_t stream, uint32_t number) {
     reduce(*storage, stream, pieces.input(number), pieces.elements, pieces.result(number));
   }};
