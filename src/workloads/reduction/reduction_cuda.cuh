@@ -17,10 +17,11 @@ struct sum_pieces {
   uint64_t stride;  ///< elements from one to the next
   uint32_t count;   ///< inputs
   uint64_t elements;
-  T* results;  ///< one for each input
+  T* results;     ///< of the last sums, some for each input
+  uint32_t kept;  ///< results, a multiple of `count`
 
   const T* input(uint32_t number) const { return first + number % count * stride; }
-  T* result(uint32_t number) const { return results + number % count; }
+  T* result(uint32_t number) const { return results + number % kept; }
 };
 
 /// Who sums. What the calls need lives as long as they do.
