@@ -55,10 +55,8 @@ class reduction_call {
   __device__ __forceinline__ void begin(const reduction_words& words) {
     others_ = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(words.launches, 1u);
   }
-  /// Has begin() behind it, whoever sees what the calling thread does next: waits for its answer, which was on its way
-  /// while the block summed.
-  __device__ __forceinline__ void settle() { asm volatile("" : "+r"(others_)::"memory"); }
-  /// Fails the launch if another one was under way when it began. By the thread that has called begin().
+  /// Fails the launch if another one was under way when it began. By the thread that has called begin(), before it says
+  /// that its block is done: so end() finds the launch counted. The answer was on its way while the block summed.
   __device__ __forceinline__ void require_alone(const reduction_words& words) const {
     if (others_ != 0) fail(words);
   }
@@ -169,13 +167,12 @@ __global__ void __launch_bounds__(Threads, resident_tiles(Threads))
   if (first) call.begin(words);
   T sum = reduction::sum_of_tiles<T, Threads, Vectors, Walk, Streamed>(in, words.claimed, blockIdx.x, gridDim.x);
   sum = reduction::sum_of_block<Threads>(sum);
-  if (first) call.settle();
+  if (first) call.require_alone(words);
   if constexpr (Finish == reduction_finish::messages) {
     collect_messages<T, Threads, claimed>(sum, number, words, out);
   } else {
     collect_by_ticket<T, Threads, claimed>(sum, number, words, out);
   }
-  if (first) call.require_alone(words);  // last: the answer has long been there
 }
 
 /// A sum by one cluster, which is the grid: each block sends its sum to the first one's shared memory, where an
