@@ -62,7 +62,9 @@ metric difference_metric(const method_result& result, bool keep_samples) {
 
 /// Compares what a row of Eq 7 says with the chain's.
 void judge(row& entry, const row& chain) {
-  const metric &own = entry.metrics.front().second, &other = chain.metrics.front().second;
+  // A copy: the row gets more metrics below.
+  const metric own = entry.metrics.front().second;
+  const metric& other = chain.metrics.front().second;
   if (entry.status != row_status::ok || chain.status != row_status::ok || !own.value || !other.value) return;
   const double sigma = own.stddev.value_or(0);
   entry.metrics.emplace_back("difference", plain_metric(*own.value - *other.value, "cycles", own.n));
