@@ -87,60 +87,61 @@ class exchanging_grid {
   mutable uint32_t turn_ = 0;
 };
 
-/// Whether a computation's steps are a kernel each, or all in one.
-enum class kernels { one_for_each_step, one_for_all };
-
-/// Runs all steps of a computation on `blocks` blocks of `threads` threads (a multiple of 32).
-template <class Work>
-void run_exchanging(const Work& work, uint32_t blocks, uint32_t threads, kernels how) {
+/// Calls `body(grid, barrier)` in every thread of `blocks` blocks of `threads` threads (a multiple of 32), which all
+/// pass the barrier.
+template <class Body>
+void on_exchanging_threads(uint32_t blocks, uint32_t threads, const Body& body) {
   std::barrier<> grid_barrier(blocks * threads);
   std::vector<std::unique_ptr<exchanging_block>> shared;
   for (uint32_t block = 0; block < blocks; ++block) shared.push_back(std::make_unique<exchanging_block>(threads));
   std::vector<std::jthread> started;
   for (uint32_t i = 0; i < blocks * threads; ++i) {
     started.emplace_back([&, i] {
-      const exchanging_grid grid(blocks, i / threads, threads, i % threads, *shared[i / threads]);
-      if (how == kernels::one_for_all) {
-        typename Work::kept kept = work.load(grid, 0);
-        for (uint32_t step = 0; step < work.steps(); ++step) {
-          work.step(grid, step, kept);
-          grid_barrier.arrive_and_wait();
-        }
-        work.save(grid, kept);
-        return;
-      }
-      for (uint32_t step = 0; step < work.steps(); ++step) {
-        typename Work::kept kept = work.load(grid, step);
-        work.step(grid, step, kept);
-        work.save(grid, kept);
-        grid_barrier.arrive_and_wait();
-      }
+      body(exchanging_grid(blocks, i / threads, threads, i % threads, *shared[i / threads]), grid_barrier);
     });
   }
+}
+
+/// Whether a computation's steps are a kernel each, or all in one.
+enum class kernels { one_for_each_step, one_for_all };
+
+/// Runs all steps of a computation on such threads.
+template <class Work>
+void run_exchanging(const Work& work, uint32_t blocks, uint32_t threads, kernels how) {
+  on_exchanging_threads(blocks, threads, [&](const exchanging_grid& grid, std::barrier<>& grid_barrier) {
+    if (how == kernels::one_for_all) {
+      typename Work::kept kept = work.load(grid, 0);
+      for (uint32_t step = 0; step < work.steps(); ++step) {
+        work.step(grid, step, kept);
+        grid_barrier.arrive_and_wait();
+      }
+      work.save(grid, kept);
+      return;
+    }
+    for (uint32_t step = 0; step < work.steps(); ++step) {
+      typename Work::kept kept = work.load(grid, step);
+      work.step(grid, step, kept);
+      work.save(grid, kept);
+      grid_barrier.arrive_and_wait();
+    }
+  });
 }
 
 /// The same of one whose steps are split, all in one kernel: blocks arrive behind a step's first half.
 template <class Work>
 void run_exchanging_split(const Work& work, uint32_t blocks, uint32_t threads) {
-  std::barrier<> grid_barrier(blocks * threads);
-  std::vector<std::unique_ptr<exchanging_block>> shared;
-  for (uint32_t block = 0; block < blocks; ++block) shared.push_back(std::make_unique<exchanging_block>(threads));
-  std::vector<std::jthread> started;
-  for (uint32_t i = 0; i < blocks * threads; ++i) {
-    started.emplace_back([&, i] {
-      const exchanging_grid grid(blocks, i / threads, threads, i % threads, *shared[i / threads]);
-      typename Work::kept kept = work.load(grid, 0);
-      for (uint32_t step = 0; step < work.steps(); ++step) {
-        work.first(grid, step, kept);
-        grid.sync_block();  // as every barrier's arrive() begins
-        auto token = grid_barrier.arrive();
-        work.rest(grid, step, kept);
-        grid_barrier.wait(std::move(token));
-        grid.sync_block();  // and as every wait() ends
-      }
-      work.save(grid, kept);
-    });
-  }
+  on_exchanging_threads(blocks, threads, [&](const exchanging_grid& grid, std::barrier<>& grid_barrier) {
+    typename Work::kept kept = work.load(grid, 0);
+    for (uint32_t step = 0; step < work.steps(); ++step) {
+      work.first(grid, step, kept);
+      grid.sync_block();  // as every barrier's arrive() begins
+      auto token = grid_barrier.arrive();
+      work.rest(grid, step, kept);
+      grid_barrier.wait(std::move(token));
+      grid.sync_block();  // and as every wait() ends
+    }
+    work.save(grid, kept);
+  });
 }
 
 }  // namespace gpusync::test
