@@ -17,11 +17,16 @@ struct timeout_report {
   uint32_t culprit;        ///< the block that did it
   uint32_t detail;         ///< see misuse
   uint32_t capacity;       ///< of the storage; written by the host
+  uint32_t gpus;           ///< how many the barrier joins, 0 if it is one grid's; written by the host
+  uint32_t told;           ///< not 0: another GPU had lost a phase before, whose own report says more
+  uint32_t silent;         ///< a bit for each GPU of which no block had arrived or been seen in the launch
 
   static constexpr uint32_t timed_out = 1;  ///< for `written`
   static constexpr uint32_t abandoned = 2;  ///< for `written`
   /// In an entry of the list, beside the block: it has come to its kernel.
   static constexpr uint32_t started = 1u << 31;
+  /// In an entry of the list of a barrier across GPUs, the bits of the block; above them is the rank of its GPU.
+  static constexpr uint32_t block_bits = 24;
 
   /// The list, `missing_count` entries behind the report itself: blocks, with `started` or without. See bytes().
   GPUSYNC_HD uint32_t* missing() { return reinterpret_cast<uint32_t*>(this + 1); }
@@ -33,6 +38,12 @@ struct timeout_report {
   }
 };
 
+/// The two words of a place in an arrival log.
+struct places_in_log {
+  const uint32_t* arrived;  ///< see arrival_log
+  const uint32_t* entered;  ///< see arrival_log
+};
+
 /// One word per member of a barrier, stored when its wait turns out long (or when it arrives and goes on to work of its
 /// own), and the report.
 ///
@@ -41,31 +52,37 @@ struct timeout_report {
 /// A member's word keeps the stamp of a phase (see the algorithms' stamp()). Stamps come back after 2^15 phases or
 /// more, so a block that waited long in an earlier launch on the same storage, and never arrives in this one, is
 /// overlooked if exactly that many phases lie between.
+///
+/// At system scope, for a barrier's blocks may be on several devices.
 struct arrival_log {
-  uint32_t* claimed = nullptr;  ///< 0 until the first block that times out sets it: since then a phase is lost
+  /// 0 until a phase is lost: then the blocks of this grid that timed out, and one_elsewhere for each other grid of the
+  /// barrier that said so.
+  uint32_t* claimed = nullptr;
   uint32_t* arrived = nullptr;  ///< by place: the stamp of the last arrival that was noted
   uint32_t* entered = nullptr;  ///< by place: the stamp of the first phase of the last launch that the block entered
   timeout_report* report = nullptr;  ///< what the host reads
+
+  static constexpr uint32_t one_elsewhere = 1u << 16;  ///< see `claimed`
 
   /// Notes that the member at `place` has arrived in the phase stamped `stamp` (never 0).
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void mark(Grid grid, uint32_t place, uint32_t stamp) const {
-    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.opaque(arrived) + place, stamp);
+    Grid::memory::template store<memory_order::relaxed, scope::system>(grid.opaque(arrived) + place, stamp);
   }
 
   /// Notes that the member at `place` has entered a launch whose first phase has this stamp.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void mark_entry(Grid grid, uint32_t place, uint32_t stamp) const {
-    Grid::memory::template store<memory_order::relaxed, scope::device>(grid.opaque(entered) + place, stamp);
+    Grid::memory::template store<memory_order::relaxed, scope::system>(grid.opaque(entered) + place, stamp);
   }
 
   /// Whether a phase has been given up since the storage was reset.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD uint32_t lost(Grid grid) const {
-    return Grid::memory::template load<memory_order::relaxed, scope::device>(grid.opaque(claimed));
+    return Grid::memory::template load<memory_order::relaxed, scope::system>(grid.opaque(claimed));
   }
 
   /// The same, asked by one thread of the block; the others get 0.
@@ -89,23 +106,31 @@ struct arrival_log {
   GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,
                                  uint32_t phase) const {
     using memory = typename Grid::memory;
-    if (memory::template fetch_add<memory_order::relaxed, scope::device>(claimed, 1u) != 0) return;
-    uint32_t count = 0;
+    const uint32_t claims = memory::template fetch_add<memory_order::relaxed, scope::system>(claimed, 1u);
+    if (claims % one_elsewhere != 0) return;
+    uint32_t count = 0, heard = 0;
     GPUSYNC_UNROLL(1)
     for (uint32_t place = 0; place < who.places(grid); ++place) {
       if (!who.takes_part(grid, place)) continue;
-      const uint32_t last = memory::template load<memory_order::relaxed, scope::device>(arrived + place);
+      const places_in_log at = who.in_log(*this, place);
+      const uint32_t block = who.block_at(place);
+      bool here = true;
+      const uint32_t last = memory::template load<memory_order::relaxed, scope::system>(at.arrived);
       if (last != stamp && last != next_stamp) {
-        const bool here =
-            phase != 0 || memory::template load<memory_order::relaxed, scope::device>(entered + place) == stamp;
-        memory::template store<memory_order::relaxed, scope::system>(
-            report->missing() + count, who.block_at(place) | (here ? +timeout_report::started : 0u));
+        here = phase != 0 || memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
+        memory::template store<memory_order::relaxed, scope::system>(report->missing() + count,
+                                                                     block | (here ? +timeout_report::started : 0u));
         ++count;
       }
+      if (here) heard |= 1u << (block >> timeout_report::block_bits);
     }
+    const uint32_t gpus = memory::template load<memory_order::relaxed, scope::system>(&report->gpus);
+    memory::template store<memory_order::relaxed, scope::system>(&report->silent, ~heard & ((1u << gpus) - 1));
+    memory::template store<memory_order::relaxed, scope::system>(&report->told, claims);
     memory::template store<memory_order::relaxed, scope::system>(&report->phase, phase);
     memory::template store<memory_order::relaxed, scope::system>(&report->missing_count, count);
     memory::template store<memory_order::release, scope::system>(&report->written, +timeout_report::timed_out);
+    who.tell_others(grid);
   }
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gpusync/core/cuda_device.hpp>
+#include <gpusync/core/cuda_stream.hpp>
 #include <gpusync/core/storage_control.hpp>
 
 namespace gpusync::detail {
@@ -30,12 +31,23 @@ class cuda_words {
     check_cuda(cudaMemsetAsync(data() + first, 0, count * sizeof(Word), static_cast<cudaStream_t>(launch.stream)),
                "cudaMemsetAsync");
   }
-  /// Sets the first words. Blocks.
-  void write(const std::vector<Word>& from) {
+  /// Sets the words from the `first` on. Blocks.
+  void write(const std::vector<Word>& from, size_t first = 0) {
     if (from.empty()) return;
     const cuda_device_scope scope(memory_.ordinal());
-    check_cuda(cudaMemcpy(data(), from.data(), from.size() * sizeof(Word), cudaMemcpyHostToDevice), "cudaMemcpy");
+    check_cuda(cudaMemcpy(data() + first, from.data(), from.size() * sizeof(Word), cudaMemcpyHostToDevice),
+               "cudaMemcpy");
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+  }
+  /// Sets a word that kernels may be polling, on a stream that waits for none of them. Blocks.
+  void set_while_running(size_t at, Word value) {
+    const cuda_device_scope scope(memory_.ordinal());
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    cudaError_t code = cudaMemcpyAsync(data() + at, &value, sizeof(value), cudaMemcpyHostToDevice, stream);
+    if (code == cudaSuccess) code = cudaStreamSynchronize(stream);
+    (void)cudaStreamDestroy(stream);
+    check_cuda(code, "cudaMemcpyAsync");
   }
   /// A copy of all, after what the device is doing. Blocks.
   std::vector<Word> read() const {
@@ -78,7 +90,7 @@ class cuda_order {
   /// Throws cuda_failure if the device cannot be used.
   explicit cuda_order(const cuda_device& device) {
     const cuda_device_scope scope(device.ordinal());
-    check_cuda(cudaStreamGetId(cudaStreamLegacy, &legacy_), "cudaStreamGetId");
+    legacy_ = number_of(cudaStreamLegacy);
   }
 
   /// Throws storage_in_use if launches on another stream came before, unless the two wait for each other by themselves:
@@ -89,7 +101,7 @@ class cuda_order {
     // handle must do.
     const bool told = !launch.captured;
     unsigned long long id = none;
-    if (told) check_cuda(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+    if (told) id = number_of(stream);
     next_ = {stream, told ? id : last_.id, last_.waits};
     if (used_ && (told && last_.id != none ? id == last_.id : stream == last_.handle)) return;
     unsigned flags = cudaStreamNonBlocking;
@@ -135,6 +147,7 @@ struct cuda_backend {
   using words = cuda_words<Word>;
   using report = cuda_report;
   using order = cuda_order;
+  static constexpr bool host_may_add = false;
 
   /// As in a launch_request.
   static int device(const place& on) { return on.ordinal(); }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <gpusync/core/cuda_driver.hpp>
 #include <gpusync/core/error.hpp>
 
 namespace gpusync {
@@ -39,6 +40,8 @@ class cuda_device_scope {
  public:
   /// Makes device `ordinal` current until the scope ends. Throws cuda_failure.
   explicit cuda_device_scope(int ordinal) {
+    const detail::cuda_driver& driver = detail::cuda_driver::get();
+    if (driver.ask(driver.current_device, &previous_) && previous_ == ordinal) return;
     check_cuda(cudaGetDevice(&previous_), "cudaGetDevice");
     changed_ = previous_ != ordinal;
     if (changed_) check_cuda(cudaSetDevice(ordinal), "cudaSetDevice");

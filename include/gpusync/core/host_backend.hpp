@@ -30,8 +30,10 @@ class host_words {
   void clear(size_t first, size_t count, const launch_request&) {
     std::fill(data() + first, data() + first + count, Word{0});
   }
-  /// Sets the first words.
-  void write(const std::vector<Word>& from) { std::copy(from.begin(), from.end(), data()); }
+  /// Sets the words from the `first` on.
+  void write(const std::vector<Word>& from, size_t first = 0) { std::copy(from.begin(), from.end(), data() + first); }
+  /// Sets a word that threads may be polling.
+  void set_while_running(size_t at, Word value) { __atomic_store_n(data() + at, value, __ATOMIC_RELAXED); }
   /// A copy of all.
   std::vector<Word> read() const { return std::vector<Word>(data(), data() + count_); }
 
@@ -86,6 +88,8 @@ struct host_backend {
   using words = host_words<Word>;
   using report = host_report;
   using order = host_order;
+  /// Whether the host may add to words while a launch runs.
+  static constexpr bool host_may_add = true;
 
   /// As in a launch_request.
   static int device(place) { return launch_request::host_launch; }

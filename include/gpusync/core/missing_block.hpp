@@ -43,6 +43,39 @@ inline bool is_clean(const timeout_report& report) {
          __atomic_load_n(reinterpret_cast<const uint32_t*>(&report.reason), __ATOMIC_ACQUIRE) == 0;
 }
 
+/// Whether it only says what followed from another GPU's.
+inline bool is_told(const timeout_report& report) {
+  return __atomic_load_n(&report.written, __ATOMIC_ACQUIRE) == timeout_report::timed_out && report.told != 0;
+}
+
+/// The end of a sentence that names who was missing: the first few blocks; GPU by GPU if there are several.
+inline std::string missing_in_words(const timeout_report& report) {
+  const std::vector<missing_block> missing = missing_blocks(report);
+  constexpr uint32_t named = 4;
+  constexpr uint32_t in_gpu = (1u << timeout_report::block_bits) - 1;
+  std::string words;
+  for (uint32_t gpu = 0; gpu < (report.gpus == 0 ? 1 : report.gpus); ++gpu) {
+    if ((report.silent >> gpu & 1) != 0) {
+      words += ", missing GPU " + std::to_string(gpu) +
+               ", of which no block was seen in that launch: it may not have been launched yet";
+      continue;
+    }
+    uint32_t count = 0;
+    std::string blocks;
+    for (const missing_block& one : missing) {
+      if (one.block >> timeout_report::block_bits != gpu) continue;
+      if (++count > named) continue;
+      blocks += (count == 1 ? "" : ", ") + std::to_string(one.block & in_gpu);
+      if (!one.started) blocks += " (not seen in that launch)";
+    }
+    if (count == 0) continue;
+    words += ", missing block " + blocks;
+    if (count > named) words += " and " + std::to_string(count - named) + " more";
+    if (report.gpus > 1) words += " of GPU " + std::to_string(gpu);
+  }
+  return words;
+}
+
 }  // namespace detail
 
 /// What a report says, in a sentence or two; empty if nothing happened. May be called while the kernel runs, and after
@@ -55,13 +88,8 @@ inline std::string report_in_words(const timeout_report& report) {
         "A launch on this barrier ended in the middle of a phase, because one of its blocks threw. Call reset() on its "
         "storage first.";
   } else if (written == timeout_report::timed_out) {
-    const std::vector<missing_block> missing = missing_blocks(report);
-    words = "A wait on this barrier timed out in phase " + std::to_string(report.phase) + " of an earlier launch";
-    for (size_t i = 0; i < missing.size() && i < 4; ++i) {
-      words += (i == 0 ? ", missing block " : ", ") + std::to_string(missing[i].block);
-      if (!missing[i].started) words += " (not seen in that launch)";
-    }
-    if (missing.size() > 4) words += " and " + std::to_string(missing.size() - 4) + " more";
+    words = "A wait on this barrier timed out in phase " + std::to_string(report.phase) + " of an earlier launch" +
+            detail::missing_in_words(report);
     words += ", so its count is in the middle of a phase. Call reset() on its storage first.";
   }
   const auto reason =

@@ -6,6 +6,7 @@
 #include <shared_mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <gpusync/core/error.hpp>
@@ -140,6 +141,14 @@ class barrier_control : public storage_control {
 
   int device() const override { return device_; }
 
+  /// Another part of the same barrier, which is another GPU's.
+  struct other_part {
+    const timeout_report* report;
+    uint32_t* claimed;  ///< of its arrival log, where the host may add to it; else nullptr
+  };
+  /// From now on a launch is refused also for what these have to report. They live as long as this.
+  void stand_beside(std::vector<other_part> others) { others_ = std::move(others); }
+
   void check(const handle_header& handle, const launch_request& launch) override {
     require_device(launch.device, device_, "A barrier's storage");
     if (handle.kind == handle_kind::part) {
@@ -153,15 +162,20 @@ class barrier_control : public storage_control {
                              " blocks, but the barrier's storage was made for " + std::to_string(capacity_) +
                              ". Make a larger storage.");
     }
-    if (is_clean(*report_)) return;
-    throw broken_barrier(report_in_words(*report_));
+    const timeout_report* first = is_clean(*report_) ? nullptr : report_;
+    for (const other_part& other : others_) {
+      if (!is_clean(*other.report) && (first == nullptr || is_told(*first))) first = other.report;
+    }
+    if (first != nullptr) throw broken_barrier(report_in_words(*first));
   }
-
-  /// What a time-out has left behind stays.
+  /// What a time-out has left behind stays. The blocks of other GPUs learn that they wait in vain.
   void abandon() override {
     uint32_t nothing = 0;
     (void)__atomic_compare_exchange_n(&report_->written, &nothing, +timeout_report::abandoned, false, __ATOMIC_RELEASE,
                                       __ATOMIC_RELAXED);
+    for (const other_part& other : others_) {
+      if (other.claimed != nullptr) __atomic_fetch_add(other.claimed, +arrival_log::one_elsewhere, __ATOMIC_RELAXED);
+    }
   }
   std::string report() const override { return report_in_words(*report_); }
 
@@ -172,6 +186,7 @@ class barrier_control : public storage_control {
   int device_;
   uint32_t capacity_;
   timeout_report* report_;
+  std::vector<other_part> others_;
 };
 
 /// The handles among a kernel's arguments, where they lie.

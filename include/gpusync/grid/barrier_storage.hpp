@@ -1,6 +1,7 @@
 // What the storages of grid barriers have in common, whatever memory is behind them.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -84,8 +85,9 @@ class barrier_storage {
   /// it is queued. Blocking.
   void reset() {
     timeout_report* const report = control_->memory.get();
-    std::memset(static_cast<void*>(report), 0, timeout_report::bytes(capacity_));
+    std::memset(static_cast<void*>(report), 0, timeout_report::bytes(capacity_ * std::max(gpus_, 1u)));
     report->capacity = capacity_;
+    report->gpus = gpus_;
     control_->words.clear();
     std::vector<uint32_t> first(Algorithm::words(capacity_));
     Algorithm::start_at(first.data(), capacity_, first_phase_);
@@ -103,17 +105,40 @@ class barrier_storage {
   typename Algorithm::places& places() { return control_->placement.places(); }
 
  protected:
-  barrier_storage(const typename Backend::place& where, block_count blocks, uint32_t first_phase, Placement&& placement)
+  /// `gpus`: how many GPUs' blocks may be missing, 0 for a barrier of one grid.
+  barrier_storage(const typename Backend::place& where, block_count blocks, uint32_t first_phase, Placement&& placement,
+                  uint32_t gpus = 0)
       : capacity_(require_servable<Algorithm>(blocks)),
+        gpus_(gpus),
         first_phase_(first_phase),
         layout_(barrier_layout::of(Algorithm::words(capacity_), capacity_)),
-        control_(std::make_unique<control>(where, capacity_, layout_, typename Backend::report(where, capacity_),
+        control_(std::make_unique<control>(where, capacity_, layout_,
+                                           typename Backend::report(where, capacity_ * std::max(gpus, 1u)),
                                            std::move(placement))) {
     reset();
   }
 
   const Placement& placement() const { return control_->placement; }
   void forget_order() { control_->order.forget(); }
+  const barrier_layout& layout() const { return layout_; }
+  const timeout_report& raw_report() const { return *control_->memory.get(); }
+  /// Says which other parts of its barrier there are, on other GPUs.
+  void stand_beside(std::vector<barrier_control::other_part> others) { control_->stand_beside(std::move(others)); }
+  /// The arrival log of its own words.
+  arrival_log log() const { return layout_.log(control_->words.data(), control_->memory.get()); }
+  /// Sets words, from the `first` on. Blocks.
+  void write(const std::vector<uint32_t>& from, size_t first) { control_->words.write(from, first); }
+
+  /// Sets one of the words while kernels may be running. Blocks.
+  void set_while_running(const uint32_t* word, uint32_t value) {
+    control_->words.set_while_running(static_cast<size_t>(word - state()), value);
+  }
+
+  template <class Members>
+  basic_grid_barrier<Algorithm, Grid, Members> handle(const Members& who) {
+    const handle_header header = header_for(*control_, who);
+    return basic_grid_barrier<Algorithm, Grid, Members>({header, places(), capacity_, state(), log()}, who);
+  }
 
  private:
   /// Has all that is behind the storage, for it must stay where it is when the storage is moved.
@@ -155,14 +180,8 @@ class barrier_storage {
     size_t roster_;
   };
 
-  template <class Members>
-  basic_grid_barrier<Algorithm, Grid, Members> handle(const Members& who) {
-    const handle_header header = header_for(*control_, who);
-    return basic_grid_barrier<Algorithm, Grid, Members>(
-        {header, places(), capacity_, state(), layout_.log(state(), control_->memory.get())}, who);
-  }
-
   uint32_t capacity_;
+  uint32_t gpus_;
   uint32_t first_phase_;
   barrier_layout layout_;
   std::unique_ptr<control> control_;

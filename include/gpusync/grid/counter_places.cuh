@@ -45,10 +45,7 @@ class counter_placement<grid::placed_counters<Order>> {
                      "cudaMemcpy");
         }
       }
-      const std::vector<unsigned char>& partitions = survey.figures().partitions();
-      for (uint32_t i = 0; i < grid::counter_places::most_sms; ++i) {
-        places_.put_partition(i, i < partitions.size() ? partitions[i] & 1u : 0u);
-      }
+      places_.partitions = survey.partitions();
     }
     // For launches that the storage does not see.
     places_.plan = grid::packed_plan::of(rules_.choose(capacity, usual_threads, sm_count_));

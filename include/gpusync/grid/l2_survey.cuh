@@ -14,6 +14,7 @@
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/grid/line_survey.hpp>
+#include <gpusync/grid/sm_partitions.hpp>
 
 namespace gpusync {
 
@@ -24,13 +25,14 @@ class cuda_line_lease;
 namespace detail {
 
 /// The average round trip of an atomic, in cycles, from each SM to each line: round_trips[sm * lines + line]. The lines
-/// hold 0. One thread per block, one block per SM.
+/// hold 0. One thread per block, one block per SM. `first_sm`: where the first block is.
 template <class = void>
-__global__ void survey_lines(uint32_t* memory, float* round_trips, uint32_t lines) {
+__global__ void survey_lines(uint32_t* memory, float* round_trips, uint32_t lines, uint32_t* first_sm) {
   constexpr int chain = 4;
   constexpr int repeats = 3;
   const cuda_grid grid;
   if (grid.thread() != 0) return;
+  if (grid.block() == 0) *first_sm = grid.sm_id();
   for (uint32_t i = 0; i < lines; ++i) {
     const uint32_t line = (i + grid.block() * 37) % lines;  // not all SMs at one line
     uint32_t* word = memory + size_t{line} * grid::line_survey::line_words;
@@ -82,6 +84,7 @@ class surveyed_lines {
   }
 
   const grid::line_survey& figures() const { return survey_; }
+  uint32_t first_sm() const { return first_sm_; }
   int ordinal() const { return device_.ordinal(); }
   /// Processor numbers that a survey knows.
   static constexpr uint32_t sms = 512;
@@ -121,21 +124,24 @@ class surveyed_lines {
     check_cuda(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), pointers), what);
   }
 
-  std::vector<float> measure_round_trips() const {
+  std::vector<float> measure_round_trips() {
     const size_t entries = size_t{sms} * count;
-    const cuda_buffer table(device_, entries * sizeof(float), stream_);
+    const cuda_buffer table(device_, entries * sizeof(float) + sizeof(first_sm_), stream_);
     // So much shared memory that each SM takes one block.
     const auto kernel = survey_lines<>;
     const int shared = static_cast<int>(device_.properties().sharedMemPerBlockOptin) - 1024;
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                "cudaFuncSetAttribute");
+    auto* const first_sm = static_cast<uint32_t*>(table.address()) + entries;
     for (int round = 0; round < 2; ++round) {  // the first warms up
       start(kernel, 1, static_cast<size_t>(shared), "launch of survey_lines", line(0),
-            static_cast<float*>(table.address()), uint32_t{count});
+            static_cast<float*>(table.address()), uint32_t{count}, first_sm);
     }
     check_cuda(cudaStreamSynchronize(stream_), "survey_lines");
     std::vector<float> round_trips(entries);
-    check_cuda(cudaMemcpy(round_trips.data(), table.address(), table.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    check_cuda(cudaMemcpy(round_trips.data(), table.address(), entries * sizeof(float), cudaMemcpyDeviceToHost),
+               "cudaMemcpy");
+    check_cuda(cudaMemcpy(&first_sm_, first_sm, sizeof(first_sm_), cudaMemcpyDeviceToHost), "cudaMemcpy");
     return round_trips;
   }
 
@@ -174,6 +180,7 @@ class surveyed_lines {
   std::unique_ptr<CUstream_st, destroy_stream> own_stream_;
   cudaStream_t stream_;
   grid::line_survey survey_;
+  uint32_t first_sm_ = 0;
   std::mutex mutex_;
   std::vector<bool> free_;
   float one_line_ms_ = 0;
@@ -204,6 +211,17 @@ class l2_survey {
   const grid::line_survey& figures() const { return lines_->figures(); }
   /// The number of the device.
   int ordinal() const { return lines_->ordinal(); }
+  /// The multiprocessor on which the first block of a grid that fills an idle device starts.
+  uint32_t first_sm() const { return lines_->first_sm(); }
+  /// Which partition each multiprocessor is on, as kernels carry it.
+  grid::sm_partitions partitions() const {
+    grid::sm_partitions found;
+    const std::vector<unsigned char>& partitions = figures().partitions();
+    for (uint32_t i = 0; i < grid::sm_partitions::most_sms && i < partitions.size(); ++i) {
+      found.put(i, partitions[i] & 1u);
+    }
+    return found;
+  }
   /// The line of this number: 128 bytes.
   uint32_t* line(uint32_t number) const { return lines_->line(number); }
 

@@ -1,6 +1,7 @@
 // Which blocks of a grid a barrier joins.
 #pragma once
 
+#include <gpusync/core/arrival_log.hpp>
 #include <gpusync/core/config.hpp>
 #include <gpusync/core/ordering.hpp>
 
@@ -21,9 +22,21 @@ struct membership {
 /// - `places(grid)`: how many places there are
 /// - `block_at(place)`: the block at a place, as the grid counts its blocks
 /// - `takes_part(grid, place)`: whether the block at a place is (still) a member
+/// - `in_log(log, place)`: the words of a place, for a block that has the arrival log of its own grid
+/// - `tell_others(grid)`: that a phase is lost, the barrier's blocks in other grids
+
+/// Members that are all of one grid: the base of those. Fulfils @ref Members with what derives from it.
+struct members_of_one_grid {
+  GPUSYNC_HD places_in_log in_log(const arrival_log& log, uint32_t place) const {
+    return {log.arrived + place, log.entered + place};
+  }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void tell_others(Grid) const {}
+};
 
 /// All blocks of the grid, from the launch's beginning to its end. Fulfils @ref Members.
-struct whole_grid {
+struct whole_grid : members_of_one_grid {
   static constexpr bool may_drop = false;
 
   GPUSYNC_API_TEMPLATE
@@ -51,11 +64,16 @@ struct whole_grid {
 
 /// The blocks `first` to `first + count - 1` of the grid. The others must not call the barrier: they are refused.
 /// Fulfils @ref Members.
-struct block_range {
+struct block_range : members_of_one_grid {
   static constexpr bool may_drop = false;
 
   uint32_t first = 0;  ///< the first block, counted as the grid counts its blocks
   uint32_t count = 1;  ///< how many blocks from there
+
+  /// Block 0 alone.
+  GPUSYNC_HD constexpr block_range() {}
+  /// `blocks` blocks from `from` on.
+  GPUSYNC_HD constexpr block_range(uint32_t from, uint32_t blocks) : first(from), count(blocks) {}
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -86,7 +104,7 @@ struct block_range {
 /// Drops of even and of odd phases are noted apart: a block that reads the notes of phase p after that phase may find
 /// drops of phase p + 1 under way, which do not count yet, but none of phase p + 2, for it has not arrived in p + 1.
 /// Fulfils @ref Members.
-class dropping_blocks {
+class dropping_blocks : public members_of_one_grid {
  public:
   static constexpr bool may_drop = true;
 

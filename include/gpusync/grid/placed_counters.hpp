@@ -8,6 +8,7 @@
 #include <gpusync/grid/counter_plan.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
+#include <gpusync/grid/sm_partitions.hpp>
 
 namespace gpusync::grid {
 
@@ -15,23 +16,15 @@ namespace gpusync::grid {
 /// uses them. Travels with the barrier to the kernel, so that a block finds its part without a look at memory.
 struct counter_places {
   static constexpr uint32_t most_lines = 8;  ///< per partition: sub-counters x copies at most
-  static constexpr uint32_t most_sms = 256;  ///< those with higher numbers count as on partition 0
-  static constexpr uint32_t neighbours = 2;  ///< multiprocessors that share a cluster (TPC), and so a partition
 
-  uint32_t* lines = nullptr;                             ///< lines are counted from here
-  packed_plan plan;                                      ///< how the grid uses them
-  uint32_t partitions[most_sms / neighbours / 32] = {};  ///< a bit for each two multiprocessors
-  uint32_t line[most_lines] = {};                        ///< line i of partition 0, and in the high half of partition 1
+  uint32_t* lines = nullptr;       ///< lines are counted from here
+  packed_plan plan;                ///< how the grid uses them
+  sm_partitions partitions;        ///< who is near which
+  uint32_t line[most_lines] = {};  ///< line i of partition 0, and in the high half of partition 1
 
   /// Says that line `i` of a partition (0 or 1; i < most_lines) is line `number`, below 2^16, counted from `lines`.
   GPUSYNC_HD void put_line(uint32_t partition, uint32_t i, uint32_t number) {
     line[i] = (line[i] & 0xffffu << 16 * (1 - partition)) | number << 16 * partition;
-  }
-  /// Says on which partition (0 or 1) multiprocessor `sm` is, below most_sms, and with it its neighbour.
-  GPUSYNC_HD void put_partition(uint32_t sm, uint32_t partition) {
-    uint32_t& word = partitions[sm / neighbours / 32];
-    const uint32_t bit = sm / neighbours % 32;
-    word = (word & ~(1u << bit)) | partition << bit;
   }
   /// Line `i` of a partition.
   GPUSYNC_HD uint32_t* line_at(uint32_t partition, uint32_t i) const { return at(partition, line[i]); }
@@ -102,7 +95,7 @@ struct placed_counters : algorithm_defaults {
       made.put_line(0, i, i);
       made.put_line(1, i, counter_places::most_lines + i);
     }
-    for (uint32_t& partitions : made.partitions) partitions = 0xaaaaaaaau;
+    made.partitions = sm_partitions::in_turn();
     return made;
   }
 
@@ -189,7 +182,7 @@ struct placed_counters : algorithm_defaults {
                                         uint32_t& lost) {
     const packed_plan plan = at.plan.of_one_counter();
     const uint32_t thread = grid.thread(), two_partitions = plan.partitions_log2();
-    const uint32_t partition = two_partitions != 0 ? partition_of(grid, at) : 0;
+    const uint32_t partition = two_partitions != 0 ? at.partitions.of(grid) : 0;
     const auto counter = [&](uint32_t of_side) { return at.at(of_side, at.line[0]) + plan.word(); };
     uint32_t *const near = counter(partition), *const far = counter(1 - partition);
     release_block<Order>(grid);
@@ -249,7 +242,7 @@ struct placed_counters : algorithm_defaults {
     const uint32_t counters_log2 = plan.counters_log2(), copies_log2 = plan.copies_log2();
     const uint32_t partitions_log2 = plan.partitions_log2();
     const uint32_t counters = 1u << counters_log2, copies = 1u << copies_log2;
-    const uint32_t partition = partitions_log2 != 0 ? partition_of(grid, at) : 0;
+    const uint32_t partition = partitions_log2 != 0 ? at.partitions.of(grid) : 0;
     const uint32_t lane = lane_of(grid, plan);
     const uint32_t sub = who.rank & (counters - 1u);
     const uint32_t copy = who.rank >> counters_log2 & (copies - 1u);
@@ -277,16 +270,6 @@ struct placed_counters : algorithm_defaults {
       own.goal = Grid::memory::template load<memory_order::relaxed, scope::device>(look_at);
     }
     return own;
-  }
-
-  /// The partition of the L2 cache that the block is on.
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD static uint32_t partition_of(Grid grid, const places& at) {
-    const uint32_t sm = grid.sm_id();
-    if (sm >= counter_places::most_sms) return 0;
-    const uint32_t pair = sm / counter_places::neighbours;
-    return grid.pick(at.partitions, pair / 32) >> pair % 32 & 1u;
   }
 
   /// The plan's word of each line, taken from an address: a member of the state would need a register.

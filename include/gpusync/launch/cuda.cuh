@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <gpusync/core/cuda_device.hpp>
+#include <gpusync/core/cuda_stream.hpp>
 #include <gpusync/launch/arguments.hpp>
 #include <gpusync/launch/cuda_admission.hpp>
 
@@ -137,19 +138,24 @@ struct argument_list<void(Parameters...), std::tuple<Arguments...>> {
   static constexpr bool fits = as_many && convertible;
 };
 
-/// All that a launch does but to start the kernel: checks the shape, the arguments' storages and that all blocks run at
-/// once, queues what the storages need, and completes the handles. Throws as launch() does.
-inline void admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
-                  const handle_list& handles) {
+/// What a launch checks: the shape, that all blocks run at once, and the arguments' storages. Queues and changes
+/// nothing. Throws as launch() does.
+inline launch_request inspect(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
+                              const void* function, const handle_list& handles, const storage_control::hold& storages) {
   check_shape(device, shape);
   require_admission(device, function, shape);
-  if (handles.empty()) return;
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-  check_cuda(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
-  const launch_request request{shape.blocks.count(), shape.threads.count(), device.ordinal(), stream,
-                               capture != cudaStreamCaptureStatusNone};
-  const storage_control::hold storages;
+  launch_request request{shape.blocks.count(), shape.threads.count(), device.ordinal(), stream, false};
+  if (handles.empty()) return request;
+  request.captured = is_captured(stream);
   handles.check(storages, request);
+  return request;
+}
+
+/// All that a launch does but to start the kernel: inspect(), queues what the storages need, and completes the handles.
+inline void admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
+                  const handle_list& handles) {
+  const storage_control::hold storages;
+  const launch_request request = inspect(device, stream, shape, function, handles, storages);
   handles.for_each(storages, [&](storage_control& storage, handle_header& handle) {
     storage.prepare(handle, request);
     storage.complete(handle, request);
@@ -169,6 +175,16 @@ inline void start_admitted(cudaStream_t stream, const launch_shape& shape, const
   if (code == cudaSuccess) return;
   forget_admissions();  // what was known of the kernel may have changed
   check_cuda(code, "The launch of the kernel");
+}
+
+/// inspect() for a kernel and its arguments.
+template <class... Parameters, class... Arguments>
+void inspect_function(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
+                      void (*kernel)(Parameters...), Arguments&&... values) {
+  const cuda_device_scope scope(device.ordinal());
+  const kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
+  (void)inspect(device, stream, shape, reinterpret_cast<const void*>(kernel), arguments.handles(),
+                storage_control::hold());
 }
 
 template <class... Parameters, class... Arguments>

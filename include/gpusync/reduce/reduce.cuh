@@ -15,6 +15,7 @@
 
 #include <gpusync/core/cuda_backend.hpp>
 #include <gpusync/core/cuda_device.hpp>
+#include <gpusync/core/cuda_stream.hpp>
 #include <gpusync/core/missing_block.hpp>
 #include <gpusync/launch/cuda_admission.hpp>
 #include <gpusync/reduce/kernel_table.cuh>
@@ -323,10 +324,9 @@ void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t
   // One block or cluster uses nothing of the storage's, on whatever stream it is.
   std::unique_lock<std::mutex> lock(control.mutex, std::defer_lock);
   if (plan.shares_memory()) {
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    check_cuda(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    const bool captured = detail::is_captured(stream);
     lock.lock();
-    control.check({}, {1, 1, control.where.ordinal(), stream, capture != cudaStreamCaptureStatusNone});
+    control.check({}, {1, 1, control.where.ordinal(), stream, captured});
   }
   cudaError_t code;
   if (plan.finish == reduction_finish::cluster) {
