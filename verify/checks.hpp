@@ -44,5 +44,6 @@ void add_mutant_checks();
 void add_phased_checks();
 void add_rmw_checks();
 void add_fault_tolerant_checks();
+void add_multi_gpu_checks();
 
 }  // namespace gpusync::verify

@@ -8,5 +8,6 @@ int main(int argc, char** argv) {
   gpusync::verify::add_phased_checks();
   gpusync::verify::add_rmw_checks();
   gpusync::verify::add_fault_tolerant_checks();
+  gpusync::verify::add_multi_gpu_checks();
   return RUN_ALL_TESTS();
 }

@@ -24,8 +24,9 @@ struct program {
   uint32_t last_phase = 0;
 };
 
-template <class Algorithm, class Grid, class Barrier>
-void run_phases(Barrier& barrier, const program& what, uint32_t first, uint32_t blocks) {
+/// `launched(block)`: whether the launch has it.
+template <class Algorithm, class Barrier, class Launched>
+void run_phases(Barrier& barrier, const program& what, uint32_t first, const Launched& launched) {
   explorer& active = explorer::active();
   const bool drops = active.block() == what.dropping;
   for (uint32_t i = 0; i < what.phases; ++i) {
@@ -43,7 +44,7 @@ void run_phases(Barrier& barrier, const program& what, uint32_t first, uint32_t 
       barrier.sync();
     }
     const auto member = [&](uint32_t block) {
-      return block < blocks && (block != what.dropping || i <= what.last_phase);
+      return launched(block) && (block != what.dropping || i <= what.last_phase);
     };
     active.passing(phase, member);
     if constexpr (orders_data(Algorithm::order)) active.read_slots(half, member);
@@ -64,14 +65,15 @@ exploration explore(shape form, const program& what) {
     uint32_t first = 0;
     for (const uint32_t blocks : launches) {
       active.set_blocks(blocks);
-      if (active.block() < blocks) {
+      const auto launched = [blocks](uint32_t block) { return block < blocks; };
+      if (launched(active.block())) {
         if (what.dropping == program::never) {
           auto barrier = storage.barrier();
-          run_phases<Algorithm, grid>(barrier, what, first, blocks);
+          run_phases<Algorithm>(barrier, what, first, launched);
         } else if constexpr (orders_data(Algorithm::order) && Algorithm::safe) {
           // Without an order nobody may drop out, nor of the texts of 2010.
           auto barrier = storage.dropping_barrier();
-          run_phases<Algorithm, grid>(barrier, what, first, blocks);
+          run_phases<Algorithm>(barrier, what, first, launched);
         }
       }
       first += what.phases;

@@ -32,7 +32,7 @@ TEST_F(CudaPlacedCounters, AreCorrectUnderAnyPlanAndWithWrongPlaces) {
             for (uint32_t i = 0; i < grid::counter_places::most_lines; i += 2) {
               places.line[i] = places.line[i] << 16 | places.line[i] >> 16;
             }
-            for (uint32_t& partitions : places.partitions) partitions = 0x33333333u;
+            for (uint32_t& partitions : places.partitions.bits) partitions = 0x33333333u;
           }
           for (const launch_shape shape : {launch_shape{2 * sms(), 256}, {sms(), 1}, {sms(), 33}, {3, 64}}) {
             EXPECT_EQ(wrong_words(storage, shape, phases(500), false), 0u)

@@ -50,7 +50,7 @@ TYPED_TEST(PlannedHostBarrier, IsCorrectWithWrongSidesAndMixedLines) {
     typename TestFixture::storage memory(6);
     TestFixture::set(memory, {1, 2, 2, 0, 0});
     grid::counter_places& places = memory.places();
-    for (uint32_t& partitions : places.partitions)
+    for (uint32_t& partitions : places.partitions.bits)
       partitions = 0x3;  // of six blocks, two are on the other partition than by parity
     // Lines of both partitions mixed, and in another order.
     for (uint32_t i = 0; mixed && i < grid::counter_places::most_lines; ++i) {

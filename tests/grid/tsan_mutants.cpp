@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "support/gpus.hpp"
 #include "support/host_barriers.hpp"
 #include "support/run_time_test.hpp"
 
@@ -19,7 +20,7 @@ using namespace gpusync;
 constexpr uint32_t blocks = 5;
 
 // What an algorithm's text does, as bits.
-constexpr uint32_t acquires = 1, releases_by_stores = 2, releases_by_adds = 4, hands_on = 8;
+constexpr uint32_t acquires = 1, releases_by_stores = 2, releases_by_adds = 4, hands_on = 8, beyond_the_gpu = 16;
 
 /// Notes what is done.
 struct noting : host_memory {
@@ -28,6 +29,7 @@ struct noting : host_memory {
   template <scope Scope, class T>
   static void acquire(const T* address) {
     noted |= acquires;
+    if (Scope == scope::system) noted |= beyond_the_gpu;
     host_memory::acquire<Scope>(address);
   }
   template <memory_order Order, scope Scope, class T>
@@ -133,15 +135,100 @@ struct no_release : adds_do_not_release {
   }
 };
 
+// Of barriers across GPUs, which work at two scopes: what is wrong at one of them.
+
+/// Steps at this scope acquire nothing.
+template <scope Wrong>
+struct acquires_nothing_at : host_memory {
+  static bool changes(uint32_t noted) { return (noted & beyond_the_gpu) != 0; }
+
+  template <scope Scope, class T>
+  static void acquire(const T* address) {
+    if constexpr (Scope != Wrong) host_memory::acquire<Scope>(address);
+  }
+};
+struct gathers_relaxed : acquires_nothing_at<scope::device> {
+  static constexpr const char* name = "gathers_relaxed";
+};
+struct polls_relaxed : acquires_nothing_at<scope::system> {
+  static constexpr const char* name = "polls_relaxed";
+};
+
+/// Steps at this scope release nothing.
+template <scope Wrong>
+struct releases_nothing_at : host_memory {
+  static bool changes(uint32_t noted) { return (noted & beyond_the_gpu) != 0; }
+
+  template <memory_order Order, scope Scope, class T>
+  static void store(T* address, T value) {
+    host_memory::store<(Scope == Wrong ? memory_order::relaxed : Order), Scope>(address, value);
+  }
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    host_memory::add<(Scope == Wrong ? memory_order::relaxed : Order), Scope>(address, value);
+  }
+};
+struct adds_relaxed : releases_nothing_at<scope::device> {
+  static constexpr const char* name = "adds_relaxed";
+};
+struct tells_relaxed : releases_nothing_at<scope::system> {
+  static constexpr const char* name = "tells_relaxed";
+};
+
+/// A leading block takes its GPU's count for complete, whatever it is.
+struct tells_before_it_has_gathered : host_memory {
+  static constexpr const char* name = "tells_before_it_has_gathered";
+  static bool changes(uint32_t noted) { return (noted & beyond_the_gpu) != 0; }
+
+  template <memory_order Order, scope Scope, class T>
+  static T load(const T* address) {
+    const T read = host_memory::load<Order, Scope>(address);
+    return Scope == scope::device ? read + phase_word::one_phase : read;
+  }
+};
+
+/// The same in blocks of three GPUs.
+template <class Algorithm, class Grid, class Each>
+void launch_on_gpus(Each&& each) {
+  constexpr uint32_t sizes[] = {2, 1, 2};
+  static_assert(sizes[0] + sizes[1] + sizes[2] == blocks);
+  host_multi_gpu_storage<Algorithm, Grid> storage(3, 2);
+  std::atomic<uint32_t> entered{0};
+  using barrier = typename decltype(storage)::barrier_type;
+  test::on_each(3, [&](uint32_t gpu) {
+    const uint32_t first = gpu == 0 ? 0 : gpu == 1 ? sizes[0] : sizes[0] + sizes[1];
+    launch(
+        host_device{}, {sizes[gpu], 1},
+        [&](barrier b) {
+          b.enter();  // all before the first phase, whose end a mutant may tell at once: else a late block never knows
+                      // it
+          ++entered;
+          while (entered < blocks) std::this_thread::yield();
+          each(b, first + host_grid::current().block());
+        },
+        storage.barrier(gpu));
+  });
+}
+
+/// Whether an algorithm joins several GPUs.
+template <class Algorithm>
+constexpr bool is_across_gpus = false;
+template <class Exchange>
+constexpr bool is_across_gpus<multi_gpu::two_level<Exchange>> = true;
+
 /// Runs `each(barrier, block)` in five blocks of one thread.
 template <class Algorithm, class Memory, class Each>
 void launch_blocks(Each&& each) {
   using grid = test::grid_with_memory<Memory>;
-  host_barrier_storage<Algorithm, grid> storage(blocks);
-  launch(
-      host_device{}, {blocks, 1},
-      [&](basic_grid_barrier<Algorithm, grid> barrier) { each(barrier, host_grid::current().block()); },
-      storage.barrier());
+  if constexpr (is_across_gpus<Algorithm>) {
+    launch_on_gpus<Algorithm, grid>(each);
+  } else {
+    host_barrier_storage<Algorithm, grid> storage(blocks);
+    launch(
+        host_device{}, {blocks, 1},
+        [&](basic_grid_barrier<Algorithm, grid> barrier) { each(barrier, host_grid::current().block()); },
+        storage.barrier());
+  }
 }
 
 /// What an algorithm's text does. No plain data here: what is found of a race is found in the tests.
@@ -192,6 +279,10 @@ void add_tests() {
   test::add_check("tsan_passes", family, [] { EXPECT_EQ((wrong_words<Algorithm, host_memory>()), 0u); });
   add_mutants<Algorithm, no_acquire, no_release, stores_do_not_release, adds_do_not_release, hands_on_only_releases,
               hands_on_is_relaxed>(family);
+  if constexpr (is_across_gpus<Algorithm>) {
+    add_mutants<Algorithm, gathers_relaxed, polls_relaxed, adds_relaxed, tells_relaxed, tells_before_it_has_gathered>(
+        family);
+  }
 }
 
 }  // namespace
@@ -202,5 +293,6 @@ int main(int argc, char** argv) {
     using algorithm = decltype(tag);
     if constexpr (algorithm::order == ordering::acquire_release) add_tests<algorithm>();
   });
+  multi_gpu::algorithms::for_each([](auto tag) { add_tests<decltype(tag)>(); });
   return RUN_ALL_TESTS();
 }

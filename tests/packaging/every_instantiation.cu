@@ -38,6 +38,16 @@ __global__ void every_way(basic_grid_barrier<Algorithm, cuda_grid> barrier, time
   wait_every_way(barrier, span);
 }
 
+/// The barriers of several GPUs, whose text differs in what leading blocks do.
+template <class Algorithm>
+__global__ void across(basic_grid_barrier<Algorithm, cuda_grid, multi_gpu::across_gpus> barrier, timeout span) {
+  wait_every_way(barrier, span);
+}
+template <class... Algorithms>
+void instantiate_across(grid::algorithm_list<Algorithms...>) {
+  ((void)&across<Algorithms>, ...);
+}
+
 /// Several warps act for their block.
 template <class Algorithm>
 __global__ void of_warps(basic_grid_barrier<Algorithm, cuda_grid> barrier, timeout span) {
@@ -177,6 +187,7 @@ void every_instantiation() {
   using placed = grid::placed_counters<ordering::acquire_release>;
   instantiate_algorithms(grid::cuda_algorithms{});
   instantiate_algorithms(rivals::literal_algorithms{});
+  instantiate_across(multi_gpu::algorithms());
   (void)&every_way<placed>;
   (void)&every_way<grid::cluster_first>;
   (void)&every_way<grid::cooperative_groups>;

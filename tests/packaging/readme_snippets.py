@@ -102,6 +102,20 @@ WRAPPERS = {
         Part("#include", ALONE),
         Part("gpusync::host_grid_barrier_storage", host_function("float* data, int steps"))]),
 
+    # docs/multi-gpu.md
+    "several_gpus": cuda(
+        "#include <vector>\n",
+        ("#include <gpusync/gpusync.cuh>", ALONE),
+        ("gpusync::cuda_device_group", host_function(
+            f"const std::vector<cudaStream_t>& streams, {SHAPE}, std::vector<float*>& own, std::vector<float*>& next, "
+            "int steps"))),
+    "gpu_part": cuda(
+        LIBRARY + "#include <vector>\n",
+        ("#include", "PRINTED\n__global__ void together(gpusync::multi_gpu_barrier, float*);\n"
+                     "std::vector<gpusync::multi_gpu::part_address> exchange(const gpusync::multi_gpu::part_address&);"),
+        ("gpusync::cuda_gpu_part", host_function(
+            f"{STREAM}, unsigned rank, unsigned ranks, {SHAPE}, float* data"))),
+
     # docs/grid-barriers.md
     "algorithm": cuda(
         LIBRARY,

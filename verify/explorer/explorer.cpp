@@ -26,15 +26,13 @@ const char* to_string(failure kind) {
 
 explorer::explorer(const shape& form, std::function<void()> body) : form_(form), body_(std::move(body)) {
   if (fibers() > max_fibers) throw std::invalid_argument("The explorer is built for fewer threads.");
+  if (form.gpus == 0 || form.gpus > max_gpus || form.blocks % form.gpus != 0) {
+    throw std::invalid_argument("The explorer's GPUs are few and have as many blocks each.");
+  }
 }
 
 explorer::~explorer() {
   active_ = nullptr;
-}
-
-void explorer::ignore_stores(const void* from, const void* to) {
-  ignored_from_ = from;
-  ignored_to_ = to;
 }
 
 bool explorer::all_done() const {
@@ -228,7 +226,7 @@ uint64_t explorer::state_hash() {
   constexpr size_t most_messages = max_writes + max_words;
   constexpr size_t most_bytes = most_messages * (sizeof(uint64_t) + 2 * sizeof(view)) +
                                 max_fibers * (sizeof(fiber_state) + sizeof(block_state)) + sizeof(state_.slots) +
-                                sizeof(call_log) + 2 * sizeof(view) + max_words;
+                                sizeof(call_log) + (1 + max_gpus) * sizeof(view) + max_words;
   canonical_.resize(most_bytes);
   uint8_t* end = canonical_.data();
   const auto put = [&end](const void* bytes, size_t count) {
@@ -292,7 +290,9 @@ uint64_t explorer::state_hash() {
     }
   }
   if (form_.fences) put_view(state_.fences);
-  if (state_.at_boundary != 0) put_view(state_.boundary);
+  for (uint32_t i = 0; i < form_.gpus; ++i) {
+    if (state_.at_boundary[i] != 0) put_view(state_.boundary[i]);
+  }
   for (uint32_t i = 0; i < form_.blocks; ++i) {
     const block_state& at = state_.blocks[i];
     const uint8_t small[3] = {at.met, at.any, at.arrived};

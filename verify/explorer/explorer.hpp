@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "explorer/fiber.hpp"
@@ -22,6 +23,7 @@ struct shape {
   bool looking = false;   ///< failed polls do more than load one word
   bool may_hang = false;  ///< deadlocks are no failures: only safety is asked for
   bool calls = false;     ///< the program makes calls, whose log is part of the state
+  uint32_t gpus = 1;      ///< the blocks are those of so many GPUs, as many of each
   uint64_t most_states = 1'000'000;
 };
 
@@ -60,13 +62,13 @@ class explorer {
   explorer(const explorer&) = delete;
   explorer& operator=(const explorer&) = delete;
 
-  /// Stores to words in [from, to) are not explored, for nobody loads them; a load there is an error.
-  void ignore_stores(const void* from, const void* to);
-  /// How traces write the address of a word.
+  /// Stores to words in [from, to) are not explored, for nobody loads them; a load there is an error. May be called for
+  /// several places.
+  void ignore_stores(const void* from, const void* to) { ignored_.push_back({from, to}); }
+  /// How traces write the address of a word from here on. May be called for several places.
   template <class Word>
-  void name_words(const Word* from) {
-    named_from_ = from;
-    named_bytes_ = sizeof(Word);
+  void name_words(const Word* from, const std::string& name = "word") {
+    named_.push_back({from, sizeof(Word), name});
   }
 
   exploration run();
@@ -77,6 +79,9 @@ class explorer {
   uint32_t fiber_index() const { return current_; }
   uint32_t block() const { return current_ / form_.threads; }
   uint32_t thread() const { return current_ % form_.threads; }
+  /// Blocks of each GPU, and the calling thread's.
+  uint32_t blocks_of_gpu() const { return form_.blocks / form_.gpus; }
+  uint32_t gpu() const { return block() / blocks_of_gpu(); }
   uint32_t blocks() const { return state_.fibers[current_].blocks; }
   void set_blocks(uint32_t blocks) { state_.fibers[current_].blocks = static_cast<uint8_t>(blocks); }
 
@@ -98,6 +103,7 @@ class explorer {
   void fence() { (void)perform(action::fence, memory_order::seq_cst, nullptr, 4, 0); }
   void pause();
   bool meet_block(bool value);
+  /// The launch of the calling thread's GPU ends.
   void end_launch();
 
   // The test program's own marks.
@@ -145,7 +151,12 @@ class explorer {
   uint32_t word_at(const void* address, size_t bytes);
   uint64_t perform(const operation& next);
   uint64_t perform_at_once(const operation& next);
-  bool ignored(const void* address) const { return address >= ignored_from_ && address < ignored_to_; }
+  bool ignored(const void* address) const {
+    for (const auto& [from, to] : ignored_) {
+      if (address >= from && address < to) return true;
+    }
+    return false;
+  }
   uint32_t stamp_of(uint32_t message) const { return message == no_message ? 0 : state_.messages[message].stamp; }
   uint64_t value_of(uint32_t message, uint32_t word) const {
     return message == no_message ? initial_[word] : state_.messages[message].value;
@@ -182,10 +193,13 @@ class explorer {
   std::unordered_map<const void*, uint32_t> word_ids_;
   std::vector<const void*> addresses_;
   std::vector<uint64_t> initial_;
-  const void* ignored_from_ = nullptr;
-  const void* ignored_to_ = nullptr;
-  const void* named_from_ = nullptr;
-  size_t named_bytes_ = 4;
+  struct named_place {
+    const void* from;
+    size_t bytes;  ///< of a word
+    std::string name;
+  };
+  std::vector<std::pair<const void*, const void*>> ignored_;
+  std::vector<named_place> named_;
 
   std::vector<std::unique_ptr<node>> path_;
   visited_set visited_;

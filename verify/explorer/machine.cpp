@@ -344,20 +344,22 @@ bool explorer::meet_block(bool value) {
 }
 
 void explorer::end_launch() {
-  const uint32_t index = current_;
-  state_.boundary.join(self().now);
-  if (++state_.at_boundary < fibers()) {
+  const uint32_t index = current_, on = gpu();
+  const uint32_t count = blocks_of_gpu() * form_.threads;
+  view& boundary = state_.boundary[on];
+  boundary.join(self().now);
+  if (++state_.at_boundary[on] < count) {
     self().status = fiber_status::between;
     stacks_[index]->leave();
     return;
   }
   note("the launch ends");
-  for (uint32_t i = 0; i < fibers(); ++i) {
-    state_.fibers[i].now = state_.boundary;
+  for (uint32_t i = on * count; i < (on + 1) * count; ++i) {
+    state_.fibers[i].now = boundary;
     state_.fibers[i].status = fiber_status::runnable;
   }
-  state_.at_boundary = 0;
-  state_.boundary = view{};
+  state_.at_boundary[on] = 0;
+  boundary = view{};
 }
 
 void explorer::write_slot(uint32_t half) {
@@ -443,8 +445,13 @@ std::string explorer::name_of_fiber(uint32_t index) const {
 }
 
 std::string explorer::name_of_word(uint32_t word) const {
-  const auto distance = static_cast<const char*>(addresses_[word]) - static_cast<const char*>(named_from_);
-  return "word[" + std::to_string(distance / static_cast<std::ptrdiff_t>(named_bytes_)) + "]";
+  const named_place* best = nullptr;
+  for (const named_place& one : named_) {
+    if (one.from <= addresses_[word] && (best == nullptr || one.from > best->from)) best = &one;
+  }
+  if (best == nullptr) return "a word";
+  const auto distance = static_cast<const char*>(addresses_[word]) - static_cast<const char*>(best->from);
+  return best->name + "[" + std::to_string(distance / static_cast<std::ptrdiff_t>(best->bytes)) + "]";
 }
 
 void explorer::note(const std::string& text) {

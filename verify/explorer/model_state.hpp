@@ -9,6 +9,7 @@
 namespace gpusync::verify {
 
 inline constexpr uint32_t max_fibers = 8;
+inline constexpr uint32_t max_gpus = 3;
 inline constexpr uint32_t max_words = 56;    ///< words that a check may touch
 inline constexpr uint32_t max_writes = 640;  ///< in one execution
 inline constexpr uint32_t no_message = ~0u;  ///< stands for a word's value at the start
@@ -136,9 +137,9 @@ struct model_state {
   slot_state slots[2][max_fibers];
   uint32_t latest[max_words];
   call_log calls;
-  view fences;    ///< what the fences so far have published
-  view boundary;  ///< what the threads that have ended a launch bring
-  uint8_t at_boundary = 0;
+  view fences;              ///< what the fences so far have published
+  view boundary[max_gpus];  ///< what the threads that have ended a launch on each GPU bring
+  uint8_t at_boundary[max_gpus] = {};
   uint32_t writes = 0;
   uint32_t masked_stores = 0;
   message messages[max_writes];

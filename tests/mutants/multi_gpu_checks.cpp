@@ -1,0 +1,82 @@
+// What the GPUs of one barrier tell each other when a phase is lost.
+#include <gpusync/multi_gpu/host.hpp>
+
+#include "ticking_grid.hpp"
+
+namespace gpusync::test {
+namespace {
+
+using gpus_storage = host_multi_gpu_storage<multi_gpu::default_algorithm, ticking_grid>;
+using gpus_barrier = gpus_storage::barrier_type;
+
+/// A block on each of two GPUs runs `kernel(barrier, gpu)`; what the second one's launch throws, if it is an Error.
+/// `ended`: set when the first one's has ended.
+template <class Error>
+std::string run_on_two(gpus_storage& memory, std::atomic<bool>& ended, const kernel_of<gpus_barrier>& kernel) {
+  const auto start = [&](uint32_t gpu) {
+    run_blocks<gpus_barrier>(1, memory.barrier(gpu), [&](gpus_barrier& b, uint32_t) { kernel(b, gpu); });
+  };
+  std::thread first([&] {
+    (void)thrown_by<std::runtime_error>([&] { start(0); });
+    ended = true;
+  });
+  const std::string words = thrown_by<Error>([&] { start(1); });
+  first.join();
+  return words;
+}
+
+void a_loss_is_told_to_other_gpus() {
+  gpus_storage memory(2, 1);
+  std::atomic<bool> gave_up{false}, ended{false};
+  (void)run_on_two<broken_barrier>(memory, ended, [&](gpus_barrier& b, uint32_t gpu) {
+    b.sync();
+    if (gpu == 0) {
+      expect(b.sync_for(soon) == wait_status::timed_out, "a phase in which a GPU is missing times out");
+      gave_up = true;
+      return;
+    }
+    wait_for(gave_up);
+    expect(b.sync_for(late) == wait_status::completed, "the phase that was given up is complete by count");
+    looks = 0;
+    expect(b.sync_for(late) == wait_status::timed_out, "no later phase is passed");
+    expect(looks <= 2, "and that is clear long before the deadline");
+  });
+  expect(memory.missing() == std::vector<missing_gpu_block>{{1, 0, 1, true}}, "the first report counts, not the last");
+}
+
+void a_launch_is_refused_after_a_loss_elsewhere() {
+  gpus_storage memory(2, 1);
+  run_blocks<gpus_barrier>(1, memory.barrier(0), [](gpus_barrier& b, uint32_t) {
+    expect(b.sync_for(soon) == wait_status::timed_out, "a phase in which a GPU is missing times out");
+  });
+  const std::string words = thrown_by<broken_barrier>(
+      [&] { run_blocks<gpus_barrier>(1, memory.barrier(1), [](gpus_barrier&, uint32_t) {}); });
+  expect(words.find("missing GPU 1, of which no block was seen in that launch") != std::string::npos,
+         "the GPU that comes too late is told why");
+}
+
+void a_throw_ends_waits_on_other_gpus() {
+  gpus_storage memory(2, 1);
+  std::atomic<bool> ended{false};
+  const std::string words = run_on_two<broken_barrier>(memory, ended, [&](gpus_barrier& b, uint32_t gpu) {
+    b.sync();
+    if (gpu == 0) throw std::runtime_error("enough");
+    wait_for(ended);
+    most_pauses = pauses + 1000;
+    b.sync();
+  });
+  expect_sentence(words, misuse::lost_phase, 0, "a wait for a GPU whose launch has thrown ends its own");
+}
+
+}  // namespace
+}  // namespace gpusync::test
+
+int main(int words, char** word) {
+  using namespace gpusync::test;
+  const named_check checks[] = {
+      {"a_loss_is_told_to_other_gpus", a_loss_is_told_to_other_gpus},
+      {"a_launch_is_refused_after_a_loss_elsewhere", a_launch_is_refused_after_a_loss_elsewhere},
+      {"a_throw_ends_waits_on_other_gpus", a_throw_ends_waits_on_other_gpus},
+  };
+  return run_checks(checks, words, word);
+}
