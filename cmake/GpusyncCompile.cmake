@@ -23,3 +23,22 @@ if(GPUSYNC_WARNINGS_AS_ERRORS)
   target_compile_options(gpusync_compile INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
+
+# gpusync_together(OUTPUT SOURCE…): a source that includes these, which are named from here. Headers are most of what a CUDA
+# source takes to compile, and CMake unites such sources only since 3.31.
+function(gpusync_together output)
+  set(text)
+  foreach(source IN LISTS ARGN)
+    string(APPEND text "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${source}\"\n")
+  endforeach()
+  file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
+endfunction()
+
+# gpusync_unite(VARIABLE OUTPUT SOURCE…): in this list of full paths, a source OUTPUT of this build folder replaces these.
+function(gpusync_unite variable output)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/together/${output})
+  gpusync_together(${output} ${ARGN})
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(REMOVE_ITEM ${variable} ${ARGN})
+  set(${variable} ${${variable}} ${output} PARENT_SCOPE)
+endfunction()

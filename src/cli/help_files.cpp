@@ -11,7 +11,7 @@ namespace gpusync::tool {
 
 namespace {
 
-using options = std::vector<option_help>;
+using option_list = std::vector<option_help>;
 
 constexpr const char* ask_for_devices =
     "gpusync devices --quiet 2>/dev/null | sed -n 's/^\\([a-z][a-z]*[:0-9]*\\) .*/\\1/p'";
@@ -28,14 +28,14 @@ std::string quoted(const std::string& text) {
   return "'" + with(text, '\'', "'\\''") + "'";
 }
 
-std::vector<std::string> names_of(const options& all) {
+std::vector<std::string> names_of(const option_list& all) {
   std::vector<std::string> names;
   for (const option_help& one : all) names.insert(names.end(), one.names.begin(), one.names.end());
   return names;
 }
 
-options named(const options& all) {
-  options found;
+option_list named(const option_list& all) {
+  option_list found;
   std::ranges::copy_if(all, std::back_inserter(found), [](const option_help& one) { return !one.names.empty(); });
   return found;
 }
@@ -112,7 +112,7 @@ std::string zsh_escaped(const std::string& text) {
   return with(with(with(text, '[', "("), ']', ")"), ':', "\\:");
 }
 
-std::string zsh_specifications(const options& all, const program_help& program) {
+std::string zsh_specifications(const option_list& all, const program_help& program) {
   std::string text;
   for (const option_help& option : all) {
     const std::string action = with(with(zsh_action(option.takes, program), ':', "\\:"), '\'', "'\\''");
@@ -190,7 +190,7 @@ std::string roff(const std::string& text) {
   return escaped;
 }
 
-std::string roff_options(const options& all) {
+std::string roff_options(const option_list& all) {
   std::string text;
   for (const option_help& option : all) {
     std::vector<std::string> names;

@@ -10,13 +10,14 @@
 namespace gpusync::tool {
 namespace {
 
-using names = std::vector<std::string>;
+using field_list = std::vector<std::string>;
 
-const names before_axes = {"experiment", "items", "device"};
-const names after_metrics = {"verified", "verification", "clock_mhz", "status", "reason", "kind", "ordered", "rival"};
-const names metric_parts = {"value", "unit", "n", "q1", "median", "q3", "stddev", "stop"};
+const field_list before_axes = {"experiment", "items", "device"};
+const field_list after_metrics = {"verified", "verification", "clock_mhz", "status",
+                                  "reason",   "kind",         "ordered",   "rival"};
+const field_list metric_parts = {"value", "unit", "n", "q1", "median", "q3", "stddev", "stop"};
 
-void add_once(names& list, const std::string& name) {
+void add_once(field_list& list, const std::string& name) {
   if (std::ranges::find(list, name) == list.end()) list.push_back(name);
 }
 
@@ -34,7 +35,7 @@ void append_field(std::string& line, const std::string& field) {
   }
 }
 
-void append_line(std::string& text, const names& fields) {
+void append_line(std::string& text, const field_list& fields) {
   for (size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) text += ',';
     append_field(text, fields[i]);
@@ -42,7 +43,7 @@ void append_line(std::string& text, const names& fields) {
   text += "\r\n";
 }
 
-void append_metric(names& fields, const metric* measured) {
+void append_metric(field_list& fields, const metric* measured) {
   if (measured == nullptr) {
     fields.insert(fields.end(), metric_parts.size(), "");
     return;
@@ -52,12 +53,12 @@ void append_metric(names& fields, const metric* measured) {
                                number(measured->stddev), measured->stop.value_or("")});
 }
 
-names header(const names& axes, const names& metrics) {
+field_list header(const field_list& axes, const field_list& metrics) {
   const auto taken = [&](const std::string& axis) {
-    const auto in = [&](const names& list) { return std::ranges::find(list, axis) != list.end(); };
+    const auto in = [&](const field_list& list) { return std::ranges::find(list, axis) != list.end(); };
     return axis == "method" || in(before_axes) || in(after_metrics);
   };
-  names fields = before_axes;
+  field_list fields = before_axes;
   for (const std::string& axis : axes) fields.push_back(taken(axis) ? "axis_" + axis : axis);
   fields.emplace_back("method");
   for (const std::string& name : metrics) {
@@ -67,8 +68,8 @@ names header(const names& axes, const names& metrics) {
   return fields;
 }
 
-names fields_of(const row& entry, const names& axes, const names& metrics) {
-  names fields = {entry.experiment, fmt::format("{}", fmt::join(entry.items, " ")), entry.device};
+field_list fields_of(const row& entry, const field_list& axes, const field_list& metrics) {
+  field_list fields = {entry.experiment, fmt::format("{}", fmt::join(entry.items, " ")), entry.device};
   for (const std::string& name : axes) {
     const auto found = std::ranges::find(entry.axes, name, [](const auto& axis) { return axis.first; });
     fields.push_back(found == entry.axes.end() ? "" : to_string(found->second));
@@ -89,8 +90,8 @@ names fields_of(const row& entry, const names& axes, const names& metrics) {
 }  // namespace
 
 std::string to_csv(const document& results) {
-  names axes;
-  names metrics;
+  field_list axes;
+  field_list metrics;
   for (const row& entry : results.rows) {
     for (const auto& axis : entry.axes) add_once(axes, axis.first);
     for (const auto& measured : entry.metrics) add_once(metrics, measured.first);

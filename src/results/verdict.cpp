@@ -17,7 +17,7 @@
 namespace gpusync::tool {
 namespace {
 
-using rows = std::vector<const row*>;
+using row_list = std::vector<const row*>;
 
 /// Of what people compare a barrier with, the usual form of each kind is named behind a verdict even where others are
 /// faster: the one that its experiment lists first.
@@ -34,18 +34,18 @@ std::string figure_with_unit(const row* entry) {
 /// The contenders of a group, beside the one with the least figure.
 struct field {
   const row* winner = nullptr;
-  rows same;    // within the least effect, for certain
-  rows open;    // may be faster by more than that: too noisy to say
-  rows slower;  // the others; a few of them not for certain
+  row_list same;    // within the least effect, for certain
+  row_list open;    // may be faster by more than that: too noisy to say
+  row_list slower;  // the others; a few of them not for certain
   /// If more rounds are all that is wanting to tell the open ones from the winner, the least of theirs.
   std::optional<uint64_t> few_rounds;
 };
 
-field field_of(const rows& contenders) {
+field field_of(const row_list& contenders) {
   field found;
   found.winner = contenders.front();
   bool noisy = false;
-  for (const row* entry : rows(contenders.begin() + 1, contenders.end())) {
+  for (const row* entry : row_list(contenders.begin() + 1, contenders.end())) {
     const std::optional<paired_ratio> ratio = headline_ratio(*entry, *found.winner);
     const std::optional<interval> between = ratio ? ratio->between : std::nullopt;
     if (!between || between->low < 1 / (1 + usual_least_effect)) {
@@ -89,9 +89,9 @@ std::string also_rans(const row_group& group) {
 }
 
 /// The slower contenders to name: the first, then the usual rivals, by rising figure.
-rows rivals_of(const rows& slower, const row_group& group) {
+row_list rivals_of(const row_list& slower, const row_group& group) {
   constexpr size_t most_rivals = 3;
-  rows chosen(slower.begin(), slower.begin() + std::min<ptrdiff_t>(1, std::ssize(slower)));
+  row_list chosen(slower.begin(), slower.begin() + std::min<ptrdiff_t>(1, std::ssize(slower)));
   for (const method_kind kind : kinds_of_rivals) {
     const auto usual =
         std::ranges::find_if(group.rows, [&](const row* entry) { return entry->rival && entry->kind == kind; });
@@ -103,7 +103,7 @@ rows rivals_of(const rows& slower, const row_group& group) {
   return chosen;
 }
 
-std::string with_figures(const rows& some) {
+std::string with_figures(const row_list& some) {
   std::vector<std::string> parts;
   for (const row* entry : some) parts.push_back(fmt::format("{} ({})", words(entry), figure_with_unit(entry)));
   return join_words(parts);
@@ -191,7 +191,7 @@ std::vector<std::string> decision(const field& found, bool quick) {
 
 /// Why there is nothing to recommend, in more words and in fewer.
 std::vector<std::string> why_none(const row_group& group) {
-  rows ways;
+  row_list ways;
   for (const row* entry : group.rows) {
     if (!is_floor(*entry)) ways.push_back(entry);
   }
@@ -249,7 +249,7 @@ std::string first_win(const row_group& group) {
 
 /// What papers have printed of step times in this experiment, and the same methods here, both by rising figure.
 std::string then_and_now(const document& results, const row_group& group) {
-  rows then;
+  row_list then;
   for (const row& entry : results.rows) {
     const bool same = is_published(entry) && entry.experiment == group.experiment && headline_value(entry);
     if (!same || entry.find_metric("step_time") == nullptr) continue;
@@ -257,13 +257,13 @@ std::string then_and_now(const document& results, const row_group& group) {
     if (std::ranges::find(then, entry.method, &row::method) == then.end()) then.push_back(&entry);
   }
   if (then.empty()) return "";
-  rows now;
+  row_list now;
   for (const row* entry : group.rows) {
     const bool printed =
         std::ranges::any_of(then, [&](const row* old) { return is_printed_method(entry->method, method_of(*old)); });
     if (printed && is_contender(*entry)) now.push_back(entry);
   }
-  const auto by_rising_figure = [](rows& list) {
+  const auto by_rising_figure = [](row_list& list) {
     std::ranges::stable_sort(list, {}, [](const row* entry) { return *headline_value(*entry); });
     std::vector<std::string> parts;
     for (const row* entry : list) {
@@ -281,7 +281,7 @@ verdict verdict_on(const document& results, const row_group& group) {
   const auto place = [&](const std::string& device) { return device + (shape.empty() ? "" : ", " + shape); };
   const std::string where = place(device_title(results, group.device));
   verdict result{group.experiment, group.device, "", "", ""};
-  rows contenders;
+  row_list contenders;
   for (const row* entry : by_figure(group)) {
     if (is_contender(*entry)) contenders.push_back(entry);
   }

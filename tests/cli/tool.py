@@ -26,11 +26,15 @@ def run(*arguments, timeout=120, **options):
 
 class ToolTest(unittest.TestCase):
     def rows_of_quick_run(self, experiment, device, *arguments):
-        """The rows of a quick run; skips the test if there is no such device."""
+        """The rows of a quick run; skips the test if there is no such device. On a machine that does other work a quick
+        run may find nothing above the noise, and says so: then it is asked again."""
         devices = json.loads(run("devices", "--json").out)["devices"]
         if not any(each["id"] == device for each in devices):
             self.skipTest(f"there is no device {device}")
-        outcome = run("run", experiment, "-d", device, "--quick", *arguments, "--json", "-")
+        for _ in range(3):
+            outcome = run("run", experiment, "-d", device, "--quick", *arguments, "--json", "-")
+            if outcome.code == 0 or "Not above the noise" not in outcome.err:
+                break
         self.assertEqual(outcome.code, 0, outcome.err)
         return json.loads(outcome.out)["rows"]
 

@@ -3,7 +3,7 @@
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::barrier_cost_experiment {
 
 namespace {
 
@@ -46,4 +46,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::barrier_cost_experiment

@@ -10,7 +10,7 @@
 #include "usage_error.hpp"
 #include "workloads/bitonic_sort/sort_input.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::bitonic_sort_experiment {
 
 namespace {
 
@@ -124,4 +124,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::bitonic_sort_experiment

@@ -10,7 +10,7 @@
 #include "results/groups.hpp"
 #include "results/text.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::cost_decomposition_experiment {
 
 namespace {
 
@@ -95,4 +95,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::cost_decomposition_experiment

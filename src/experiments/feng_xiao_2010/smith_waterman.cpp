@@ -20,7 +20,7 @@
 #include "workloads/smith_waterman/reference.hpp"
 #include "workloads/smith_waterman/traceback.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::smith_waterman_experiment {
 
 namespace {
 
@@ -342,4 +342,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::smith_waterman_experiment

@@ -13,7 +13,7 @@
 #include "results/text.hpp"
 #include "workloads/barrier_stress/barrier_stress.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::barrier_stress_experiment {
 
 namespace {
 
@@ -114,4 +114,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::barrier_stress_experiment

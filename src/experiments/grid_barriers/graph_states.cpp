@@ -9,7 +9,7 @@
 #include "results/text.hpp"
 #include "workloads/graph_states/graph_states.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::graph_states_experiment {
 
 namespace {
 
@@ -144,4 +144,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::graph_states_experiment

@@ -4,7 +4,7 @@
 #include "experiments/shapes.hpp"
 #include "measure/repeat_difference.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::grid_barriers_experiment {
 
 namespace {
 
@@ -55,4 +55,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::grid_barriers_experiment

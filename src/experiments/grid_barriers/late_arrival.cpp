@@ -8,7 +8,7 @@
 #include "measure/statistics.hpp"
 #include "workloads/late_arrival/late_arrival.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::late_arrival_experiment {
 
 namespace {
 
@@ -103,4 +103,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::late_arrival_experiment

@@ -12,7 +12,7 @@
 #include "results/text.hpp"
 #include "workloads/message_floor/message_floor.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::message_floor_experiment {
 
 namespace {
 
@@ -118,4 +118,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::message_floor_experiment

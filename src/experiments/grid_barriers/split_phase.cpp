@@ -10,7 +10,7 @@
 #include "measure/repeat_difference.hpp"
 #include "workloads/split_phase/split_phase.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::split_phase_experiment {
 
 namespace {
 
@@ -88,4 +88,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::split_phase_experiment

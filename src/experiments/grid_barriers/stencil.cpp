@@ -14,7 +14,7 @@
 #include "usage_error.hpp"
 #include "workloads/stencil/stencil.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::stencil_experiment {
 
 namespace {
 
@@ -146,4 +146,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::stencil_experiment

@@ -16,7 +16,7 @@
 #include "usage_error.hpp"
 #include "workloads/rmw_calls/rmw_calls.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::rmw_cost_experiment {
 
 namespace {
 
@@ -222,4 +222,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::rmw_cost_experiment

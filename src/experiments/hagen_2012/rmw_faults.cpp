@@ -15,7 +15,7 @@
 #include "usage_error.hpp"
 #include "workloads/rmw_faults/rmw_faults.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::rmw_faults_experiment {
 
 namespace {
 
@@ -259,4 +259,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::rmw_faults_experiment

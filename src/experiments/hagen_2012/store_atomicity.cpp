@@ -16,7 +16,7 @@
 #include "usage_error.hpp"
 #include "workloads/store_atomicity/store_atomicity.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::store_atomicity_experiment {
 
 namespace {
 
@@ -194,4 +194,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::store_atomicity_experiment

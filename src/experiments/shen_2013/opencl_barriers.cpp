@@ -8,7 +8,7 @@
 #include "results/groups.hpp"
 #include "results/text.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::opencl_barriers_experiment {
 
 namespace {
 
@@ -68,4 +68,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::opencl_barriers_experiment

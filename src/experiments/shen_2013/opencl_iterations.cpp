@@ -4,7 +4,7 @@
 
 #include "experiments/shen_2013/thesis_comparison.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::opencl_iterations_experiment {
 
 namespace {
 
@@ -52,4 +52,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::opencl_iterations_experiment

@@ -7,7 +7,7 @@
 #include "results/groups.hpp"
 #include "results/text.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::opencl_memory_experiment {
 
 namespace {
 
@@ -70,4 +70,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::opencl_memory_experiment

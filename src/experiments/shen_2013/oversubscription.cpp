@@ -6,7 +6,7 @@
 #include "experiments/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::oversubscription_experiment {
 
 namespace {
 
@@ -77,4 +77,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::oversubscription_experiment

@@ -12,7 +12,7 @@
 #include "results/text.hpp"
 #include "usage_error.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::block_sync_experiment {
 
 namespace {
 
@@ -201,4 +201,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::block_sync_experiment

@@ -8,7 +8,7 @@
 #include "measure/repeat_difference.hpp"
 #include "workloads/launch_barriers/launch_barriers.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::grid_sync_experiment {
 
 namespace {
 
@@ -175,4 +175,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::grid_sync_experiment

@@ -16,7 +16,7 @@
 #include "results/text.hpp"
 #include "workloads/launch_overhead/launch_overhead.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::launch_overhead_experiment {
 
 namespace {
 
@@ -315,4 +315,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::launch_overhead_experiment

@@ -13,7 +13,7 @@
 #include "results/text.hpp"
 #include "usage_error.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::method_check_experiment {
 
 namespace {
 
@@ -234,4 +234,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::method_check_experiment

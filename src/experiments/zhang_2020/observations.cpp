@@ -15,7 +15,7 @@
 #include "results/json.hpp"
 #include "usage_error.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::observations_experiment {
 
 namespace {
 
@@ -175,4 +175,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::observations_experiment

@@ -14,7 +14,7 @@
 #include "results/text.hpp"
 #include "workloads/partial_sync/partial_sync.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::partial_sync_experiment {
 
 namespace {
 
@@ -186,4 +186,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::partial_sync_experiment

@@ -14,7 +14,7 @@
 #include "usage_error.hpp"
 #include "workloads/reduction/reduction.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::reduction_experiment {
 
 namespace {
 
@@ -258,4 +258,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::reduction_experiment

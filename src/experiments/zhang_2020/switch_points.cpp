@@ -16,7 +16,7 @@
 #include "results/text.hpp"
 #include "workloads/reduction/reduction.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::switch_points_experiment {
 
 namespace {
 
@@ -411,4 +411,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::switch_points_experiment

@@ -13,7 +13,7 @@
 #include "results/text.hpp"
 #include "workloads/warp_sum/warp_sum.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::warp_reduction_experiment {
 
 namespace {
 
@@ -184,4 +184,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::warp_reduction_experiment

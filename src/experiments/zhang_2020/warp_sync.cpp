@@ -12,7 +12,7 @@
 #include "results/groups.hpp"
 #include "results/text.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::warp_sync_experiment {
 
 namespace {
 
@@ -168,4 +168,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::warp_sync_experiment

@@ -14,7 +14,7 @@
 #include "results/text.hpp"
 #include "workloads/warp_timers/warp_timers.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::warp_timers_experiment {
 
 namespace {
 
@@ -168,4 +168,4 @@ const register_experiment registered({
 
 }  // namespace
 
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::warp_timers_experiment

@@ -52,7 +52,7 @@ class cuda_average : public workload {
   const cuda_kernels kernels_ = kernels_of<average_text, grid::cuda_algorithms>();
 };
 
-const register_side<workload> registered(device_kind::cuda, make_side<cuda_average>, "average");
+const register_side<workload> average_registered(device_kind::cuda, make_side<cuda_average>, "average");
 
 }  // namespace
 

@@ -60,7 +60,7 @@ class opencl_average : public workload {
   const std::shared_ptr<opencl_kernels> kernels_ = std::make_shared<opencl_kernels>(target_, embedded::average_text_h);
 };
 
-const register_side<workload> registered(device_kind::opencl, make_side<opencl_average>, "average");
+const register_side<workload> average_registered(device_kind::opencl, make_side<opencl_average>, "average");
 
 }  // namespace
 

@@ -61,7 +61,8 @@ class cuda_barrier_parts : public workload {
   const cuda_kernels kernels_ = barrier_parts_kernels();
 };
 
-const register_side<workload> registered(device_kind::cuda, make_side<cuda_barrier_parts>, "barrier-parts");
+const register_side<workload> barrier_parts_registered(device_kind::cuda, make_side<cuda_barrier_parts>,
+                                                       "barrier-parts");
 
 }  // namespace
 

@@ -48,7 +48,7 @@ class opencl_bitonic : public bitonic_device {
   std::map<uint32_t, std::shared_ptr<opencl_kernels>> kernels_;  ///< by the bytes of an element
 };
 
-const register_side<bitonic_device> registered(device_kind::opencl, make_side<opencl_bitonic>);
+const register_side<bitonic_device> bitonic_registered(device_kind::opencl, make_side<opencl_bitonic>);
 
 }  // namespace
 

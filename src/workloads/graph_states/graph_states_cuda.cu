@@ -99,7 +99,7 @@ class cuda_graph_states : public graph_states_device {
   std::vector<std::unique_ptr<piece>> pieces_;
 };
 
-const register_side<graph_states_device> registered(device_kind::cuda, make_side<cuda_graph_states>);
+const register_side<graph_states_device> graph_states_registered(device_kind::cuda, make_side<cuda_graph_states>);
 
 }  // namespace
 

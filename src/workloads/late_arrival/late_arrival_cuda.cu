@@ -144,7 +144,7 @@ class cuda_late_arrival : public late_arrival_device {
       [](auto algorithm) { return &arrive_late<barrier_with<decltype(algorithm)>>; });
 };
 
-const register_side<late_arrival_device> registered(device_kind::cuda, make_side<cuda_late_arrival>);
+const register_side<late_arrival_device> late_arrival_registered(device_kind::cuda, make_side<cuda_late_arrival>);
 
 }  // namespace
 

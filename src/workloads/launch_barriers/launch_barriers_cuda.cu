@@ -204,7 +204,8 @@ class cuda_launch_barriers : public launch_barriers_device {
   const cuda_target where_;
 };
 
-const register_side<launch_barriers_device> registered(device_kind::cuda, make_side<cuda_launch_barriers>);
+const register_side<launch_barriers_device> launch_barriers_registered(device_kind::cuda,
+                                                                       make_side<cuda_launch_barriers>);
 
 }  // namespace
 

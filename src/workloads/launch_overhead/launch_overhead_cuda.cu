@@ -319,7 +319,7 @@ class cuda_launch_device : public launch_device {
   double clock_mhz_ = 0;
 };
 
-const register_side<launch_device> registered(device_kind::cuda, make_side<cuda_launch_device>);
+const register_side<launch_device> launch_overhead_registered(device_kind::cuda, make_side<cuda_launch_device>);
 
 }  // namespace
 

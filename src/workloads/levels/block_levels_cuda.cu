@@ -139,7 +139,8 @@ class cuda_block_levels : public cuda_levels {
   explicit cuda_block_levels(const device_description& description) : cuda_levels(description, block_entries()) {}
 };
 
-const register_side<levels_device> registered(device_kind::cuda, make_side<cuda_block_levels>, level_sides::block);
+const register_side<levels_device> block_levels_registered(device_kind::cuda, make_side<cuda_block_levels>,
+                                                           level_sides::block);
 
 }  // namespace
 

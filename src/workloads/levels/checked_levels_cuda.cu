@@ -20,7 +20,8 @@ class cuda_checked_levels : public cuda_levels {
   explicit cuda_checked_levels(const device_description& description) : cuda_levels(description, checked_entries()) {}
 };
 
-const register_side<levels_device> registered(device_kind::cuda, make_side<cuda_checked_levels>, level_sides::checked);
+const register_side<levels_device> checked_levels_registered(device_kind::cuda, make_side<cuda_checked_levels>,
+                                                             level_sides::checked);
 
 }  // namespace
 

@@ -176,7 +176,8 @@ class cuda_warp_levels : public cuda_levels {
   explicit cuda_warp_levels(const device_description& description) : cuda_levels(description, warp_entries()) {}
 };
 
-const register_side<levels_device> registered(device_kind::cuda, make_side<cuda_warp_levels>, level_sides::warp);
+const register_side<levels_device> warp_levels_registered(device_kind::cuda, make_side<cuda_warp_levels>,
+                                                          level_sides::warp);
 
 }  // namespace
 

@@ -261,7 +261,7 @@ class cuda_message_floor : public message_floor_device {
   bool surveyed_ = false;
 };
 
-const register_side<message_floor_device> registered(device_kind::cuda, make_side<cuda_message_floor>);
+const register_side<message_floor_device> message_floor_registered(device_kind::cuda, make_side<cuda_message_floor>);
 
 }  // namespace
 

@@ -99,7 +99,8 @@ class cuda_oversubscription : public workload {
   const cuda_target where_;
 };
 
-const register_side<workload> registered(device_kind::cuda, make_side<cuda_oversubscription>, "oversubscription");
+const register_side<workload> oversubscription_registered(device_kind::cuda, make_side<cuda_oversubscription>,
+                                                          "oversubscription");
 
 }  // namespace
 

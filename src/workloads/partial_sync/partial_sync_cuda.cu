@@ -171,7 +171,7 @@ class cuda_partial_sync : public partial_sync_device {
   std::unique_ptr<partial_launch> launch_;
 };
 
-const register_side<partial_sync_device> registered(device_kind::cuda, make_side<cuda_partial_sync>);
+const register_side<partial_sync_device> partial_sync_registered(device_kind::cuda, make_side<cuda_partial_sync>);
 
 }  // namespace
 

@@ -391,7 +391,7 @@ class cuda_rmw_faults : public rmw_faults_device {
   cuda_buffer counters_, words_, calls_;
 };
 
-const register_side<rmw_faults_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<rmw_faults_device> rmw_faults_registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_rmw_faults>(device);
 });
 

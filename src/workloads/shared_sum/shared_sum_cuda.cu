@@ -154,7 +154,7 @@ class cuda_shared_sums : public shared_sums_device {
   const cuda_target where_;
 };
 
-const register_side<shared_sums_device> registered(device_kind::cuda, make_side<cuda_shared_sums>);
+const register_side<shared_sums_device> shared_sum_registered(device_kind::cuda, make_side<cuda_shared_sums>);
 
 }  // namespace
 

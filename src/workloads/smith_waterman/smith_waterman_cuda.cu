@@ -111,7 +111,7 @@ class cuda_smith_waterman : public smith_waterman_device {
   const cuda_target where_;
 };
 
-const register_side<smith_waterman_device> registered(device_kind::cuda, make_side<cuda_smith_waterman>);
+const register_side<smith_waterman_device> smith_waterman_registered(device_kind::cuda, make_side<cuda_smith_waterman>);
 
 }  // namespace
 

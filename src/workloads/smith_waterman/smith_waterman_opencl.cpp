@@ -36,7 +36,8 @@ class opencl_smith_waterman : public smith_waterman_device {
   const std::shared_ptr<opencl_kernels> kernels_;
 };
 
-const register_side<smith_waterman_device> registered(device_kind::opencl, make_side<opencl_smith_waterman>);
+const register_side<smith_waterman_device> smith_waterman_registered(device_kind::opencl,
+                                                                     make_side<opencl_smith_waterman>);
 
 }  // namespace
 

@@ -260,7 +260,7 @@ class cuda_split_phase : public split_phase_device {
   const cuda_target where_;
 };
 
-const register_side<split_phase_device> registered(device_kind::cuda, make_side<cuda_split_phase>);
+const register_side<split_phase_device> split_phase_registered(device_kind::cuda, make_side<cuda_split_phase>);
 
 }  // namespace
 

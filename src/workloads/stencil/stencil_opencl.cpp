@@ -40,7 +40,7 @@ class opencl_stencil : public stencil_device {
   std::map<stencil_real, std::shared_ptr<opencl_kernels>> kernels_;
 };
 
-const register_side<stencil_device> registered(device_kind::opencl, make_side<opencl_stencil>);
+const register_side<stencil_device> stencil_registered(device_kind::opencl, make_side<opencl_stencil>);
 
 }  // namespace
 

@@ -187,7 +187,8 @@ class cuda_store_atomicity : public store_atomicity_device {
   const cuda_target where_;
 };
 
-const register_side<store_atomicity_device> registered(device_kind::cuda, make_side<cuda_store_atomicity>);
+const register_side<store_atomicity_device> store_atomicity_registered(device_kind::cuda,
+                                                                       make_side<cuda_store_atomicity>);
 
 }  // namespace
 

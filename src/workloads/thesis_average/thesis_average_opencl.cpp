@@ -156,7 +156,7 @@ class opencl_thesis : public thesis_device {
   expectations expectations_;
 };
 
-const register_side<thesis_device> registered(device_kind::opencl, [](const device_description& device) {
+const register_side<thesis_device> thesis_average_registered(device_kind::opencl, [](const device_description& device) {
   return open_thesis_average(device, opencl::barrier_methods());
 });
 

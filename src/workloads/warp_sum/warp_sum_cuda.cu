@@ -316,7 +316,7 @@ class cuda_warp_sums : public warp_sums_device {
   const cuda_target where_;
 };
 
-const register_side<warp_sums_device> registered(device_kind::cuda, make_side<cuda_warp_sums>);
+const register_side<warp_sums_device> warp_sum_registered(device_kind::cuda, make_side<cuda_warp_sums>);
 
 }  // namespace
 

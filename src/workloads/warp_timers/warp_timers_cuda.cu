@@ -178,7 +178,7 @@ class cuda_warp_timers : public warp_timers_device {
   const cuda_buffer times_;
 };
 
-const register_side<warp_timers_device> registered(device_kind::cuda, make_side<cuda_warp_timers>);
+const register_side<warp_timers_device> warp_timers_registered(device_kind::cuda, make_side<cuda_warp_timers>);
 
 }  // namespace
 
