@@ -2,6 +2,8 @@
 // last of them shows that they would.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <ctime>
 
 #include "measure/host_timer.hpp"
@@ -59,9 +61,19 @@ struct clock_off_by_5_percent {
 
 constexpr double tolerance = 0.02;
 
+/// The least of several measurements' errors: a virtual machine whose processors are lent out for half a second spoils
+/// one of them, a timer or an engine that is wrong all.
+template <class Error>
+double least_error(Error&& error) {
+  double least = error();
+  for (int again = 0; again < 5 && least >= tolerance; ++again) least = std::min(least, error());
+  return least;
+}
+
 template <class Clock>
 double relative_error(int64_t step_ns) {
-  return std::abs(steps_of({known<Clock>(step_ns, 300'000)}).at(0) / static_cast<double>(step_ns) - 1);
+  return least_error(
+      [=] { return std::abs(steps_of({known<Clock>(step_ns, 300'000)}).at(0) / static_cast<double>(step_ns) - 1); });
 }
 
 TEST(KnownDelay, IsMeasuredWithinTwoPercentWhateverHappensOncePerRun) {
@@ -73,10 +85,22 @@ TEST(KnownDelay, ATimerOffByFivePercentWouldFailTheTestAbove) {
   EXPECT_GT(relative_error<clock_off_by_5_percent>(50'000), tolerance);
 }
 
-TEST(KnownDelay, TwoProgramsMeasuredInTurnsKeepTheirRatio) {
+/// The error of the ratio of two programs that are measured in turns, of which the second is `slower` times as slow.
+double error_of_ratio(double slower) {
   using clock = std::chrono::steady_clock;
-  const std::vector<double> steps = steps_of({known<clock>(20'000, 0), known<clock>(30'000, 100'000)});
-  EXPECT_NEAR(steps.at(1) / steps.at(0), 1.5, 1.5 * tolerance);
+  return least_error([=] {
+    const std::vector<double> steps =
+        steps_of({known<clock>(20'000, 0), known<clock>(static_cast<int64_t>(slower * 20'000), 100'000)});
+    return std::abs(steps.at(1) / steps.at(0) / 1.5 - 1);
+  });
+}
+
+TEST(KnownDelay, TwoProgramsMeasuredInTurnsKeepTheirRatio) {
+  EXPECT_LT(error_of_ratio(1.5), tolerance);
+}
+
+TEST(KnownDelay, ARatioOffByFivePercentWouldFailTheTestAbove) {
+  EXPECT_GT(error_of_ratio(1.5 * 1.05), tolerance);
 }
 
 }  // namespace
