@@ -45,5 +45,6 @@ void add_phased_checks();
 void add_rmw_checks();
 void add_fault_tolerant_checks();
 void add_multi_gpu_checks();
+void add_pace_checks();
 
 }  // namespace gpusync::verify

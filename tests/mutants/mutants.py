@@ -95,6 +95,24 @@ MUTANTS = [
            "standing_ = standing::lost;\n      return wait_status::timed_out;\n    }\n    standing_ = standing::",
            "standing_ = standing::joined;\n      return wait_status::timed_out;\n    }\n    standing_ = standing::"),
 
+    # Windows.
+    Mutant("window_tests_for_equality", "pace", "others_may_be_further_than_is_waited_for", "pace/window.hpp",
+           "static_cast<int32_t>(value - goal) >= 0", "value == goal"),
+    Mutant("window_lead_too_long", "pace", "nobody_leads_by_more_than_allowed", "pace/window.hpp",
+           "if (epoch_ < at.lead)", "if (epoch_ <= at.lead)"),
+    Mutant("window_leaver_takes_back_too_much", "pace", "who_leaves_takes_back_all_that_it_has_counted",
+           "pace/window.hpp", "(slot < slot_of(at, epoch_) ? 1 : 0)", "1"),
+    Mutant("window_blind_to_leavers", "pace", "who_waits_finds_out_who_has_left", "pace/window.hpp",
+           "left_ = Grid::memory::template load<memory_order::acquire, Scope>(at.left());", ""),
+    Mutant("window_counters_not_cleared", "pace", "a_launch_begins_with_counters_of_zero", "pace/window_storage.hpp",
+           "words.clear(0, count_, launch);", "(void)launch;"),
+    Mutant("window_gives_up_again", "pace", "who_has_given_up_waits_no_more", "pace/grid_window.hpp",
+           "waits_ = false;", ""),
+    Mutant("window_takes_barriers_along", "pace", "only_windows_of_best_effort_go_without_residency",
+           "core/storage_control.hpp",
+           "if (handles_[i]->kind != handle_kind::best_effort_window) return false;",
+           "if (handles_[i]->kind == handle_kind::best_effort_window) return true;"),
+
     # Broken contracts.
     Mutant("second_arrival_taken", "misuse", "an_arrival_must_be_waited_for", "grid/barrier.hpp",
            "    uint32_t lost = 0;\n    if (standing_ != standing::joined) {",

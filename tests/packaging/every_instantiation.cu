@@ -48,6 +48,23 @@ void instantiate_across(grid::algorithm_list<Algorithms...>) {
   ((void)&across<Algorithms>, ...);
 }
 
+/// What keeps warps or blocks in step.
+template <class Policy>
+__global__ void windowed(basic_cuda_window<Policy> window) {
+  window.end_epoch();
+  window.leave();
+}
+template <class Form>
+__global__ void paced() {
+  __shared__ pace_memory<Form> memory;
+  block_pace<Form> pace(memory);
+  pace.visit();
+}
+template <class... Forms>
+void instantiate_paces() {
+  ((void)&paced<Forms>, ...);
+}
+
 /// Several warps act for their block.
 template <class Algorithm>
 __global__ void of_warps(basic_grid_barrier<Algorithm, cuda_grid> barrier, timeout span) {
@@ -188,6 +205,10 @@ void every_instantiation() {
   instantiate_algorithms(grid::cuda_algorithms{});
   instantiate_algorithms(rivals::literal_algorithms{});
   instantiate_across(multi_gpu::algorithms());
+  (void)&windowed<pace::best_effort>;
+  (void)&windowed<pace::strict>;
+  instantiate_paces<pace::off, pace::compiler_fence, pace::block, pace::warps<3>, pace::warps<8, 4>, pace::lead<1>,
+                    pace::lead<7>>();
   (void)&every_way<placed>;
   (void)&every_way<grid::cluster_first>;
   (void)&every_way<grid::cooperative_groups>;

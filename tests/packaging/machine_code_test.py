@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compiles barriers for sm_90 and looks at the instructions that came out.
 
-usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|survivor]
+usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|survivor|pace]
 
 What is asked of the default grid barrier: one fence (MEMBAR) between the block's barrier and the arrival's add; polls
 that are plain strong loads; after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the
 barrier's start in the loop. Of its first arrival: both adds stand behind one fence, and no load before it; what the
 handle stands at is no jump table. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
-has written and both the flag and the add.
+has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
+orders nothing: no fence anywhere.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
 
@@ -39,6 +40,46 @@ extern "C" __global__ void survivor(uint64_t* data, uint64_t* flag, uint64_t mar
   data[threadIdx.x] = mark;
   data[threadIdx.x] = gpusync::rmw::cuda_survivor{}.arrive(flag, mark, word);
 }
+"""
+
+PACE_SOURCE = """
+#include <gpusync/pace/cuda.cuh>
+namespace pace = gpusync::pace;
+#define PANELS for (int p = 0; p < panels; ++p) { for (int i = 0; i < n; ++i) sum += t[(p * 977 + i * 31) & 0xffff];
+template <class Window> __device__ void gather(Window& window, const float* t, float* o, int n, int panels) {
+  float sum = 0;
+  PANELS window.end_epoch(); }
+  o[threadIdx.x] = sum;
+}
+template <class Form> __device__ void walk(const float* t, float* o, int n) {
+  __shared__ gpusync::pace_memory<Form> memory;
+  gpusync::block_pace<Form> keep(memory);
+  float sum = 0;
+  for (int i = 0; i < n; ++i) { sum += t[i * 4096 + threadIdx.x]; keep.visit(); }
+  o[threadIdx.x] = sum;
+}
+extern "C" __global__ void no_window(const float* t, float* o, int n, int panels) {
+  float sum = 0;
+  PANELS }
+  o[threadIdx.x] = sum;
+}
+extern "C" __global__ void window_off(const float* t, float* o, int n, int panels) {
+  gpusync::basic_cuda_window<pace::off> window;
+  gather(window, t, o, n, panels);
+}
+extern "C" __global__ void window(gpusync::grid_window window, const float* t, float* o, int n, int panels) {
+  gather(window, t, o, n, panels);
+}
+extern "C" __global__ void no_pace(const float* t, float* o, int n) {
+  float sum = 0;
+  for (int i = 0; i < n; ++i) sum += t[i * 4096 + threadIdx.x];
+  o[threadIdx.x] = sum;
+}
+extern "C" __global__ void pace_off(const float* t, float* o, int n) { walk<pace::off>(t, o, n); }
+extern "C" __global__ void pace_compiler(const float* t, float* o, int n) { walk<pace::compiler_fence>(t, o, n); }
+extern "C" __global__ void pace_block(const float* t, float* o, int n) { walk<pace::block>(t, o, n); }
+extern "C" __global__ void pace_warps(const float* t, float* o, int n) { walk<pace::warps<8>>(t, o, n); }
+extern "C" __global__ void pace_lead(const float* t, float* o, int n) { walk<pace::lead<2>>(t, o, n); }
 """
 
 failures = []
@@ -112,6 +153,20 @@ def check_survivor(code):
     expect(any(i.startswith("CCTL.IVALL") for i in code[add:]), "survivor: the add acquires")
 
 
+def check_pace(dump):
+    """What is off leaves nothing; what is on waits, and orders nothing."""
+    words = lambda kernel: [i.split()[0] for i in instructions(dump, kernel)]
+    expect(words("window_off") == words("no_window"), "pace: a window that is off leaves nothing")
+    expect(words("pace_off") == words("no_pace"), "pace: pace::off leaves nothing")
+    for kernel, meets in (("window", True), ("pace_compiler", False), ("pace_block", True), ("pace_warps", True),
+                          ("pace_lead", True)):
+        code = words(kernel)
+        expect(any(i.startswith("BAR") for i in code) == meets, f"pace: {kernel} {'meets' if meets else 'meets nobody'}")
+        expect(not any(i.startswith("MEMBAR") for i in code), f"pace: {kernel} has no fence")
+        expect(not any(i.startswith(("LDL", "STL")) for i in code), f"pace: nothing of {kernel} lies in local memory")
+    expect(any(i.startswith("REDG") for i in words("window")), "pace: a window counts by adds that nobody waits for")
+
+
 def disassembled(nvcc, cuobjdump, include, source_text):
     with tempfile.TemporaryDirectory() as folder:
         source, binary = os.path.join(folder, "phases.cu"), os.path.join(folder, "phases.cubin")
@@ -141,6 +196,8 @@ def main():
             code = instructions(dump, "first_phase")
             check_first(code)
         check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
+    if not failures and only in ([], ["pace"]):
+        check_pace(disassembled(nvcc, cuobjdump, include, PACE_SOURCE))
     if failures:
         print("\n".join(code))
     for failure in failures:

@@ -63,6 +63,8 @@ class model_grid {
   static constexpr bool whole_block = true;
   static constexpr bool may_lose_phases = false;
   static constexpr bool handle_per_thread = false;
+  static constexpr bool has_named_barriers = false;
+  using warps_of_block = gpusync::detail::threads_of_block<model_grid>;
 
   static model_grid current() { return {}; }
 

@@ -49,10 +49,31 @@ namespace gpusync {
 /// - `delay(cycles)`: lets that many cycles pass; may do nothing
 /// - `now()`: nanoseconds of a clock that all blocks share
 /// - `pause()`: between two polls
+/// - `has_named_barriers`, `warps_of_block`: what pace asks for besides: whether there is `sync_named(number,
+/// threads)`,
+///   at which parts of a block meet, and the warps of a block as the members of a small grid, with `memory`,
+///   `blocks()`, `block()`, `threads()`, `thread()`, `sync_block()`, `now()` and `pause()`
 /// - `fail(report, reason, detail)`: ends the launch for a broken contract, which it leaves in the report, if that is
 ///   not null; does not return
 
 namespace detail {
+
+/// For a Grid whose threads execute each on its own: the threads of the calling one's block, each a member as the
+/// blocks of a grid are.
+template <class Grid>
+class threads_of_block {
+ public:
+  using memory = typename Grid::memory;
+  static constexpr uint32_t polls_per_look = Grid::polls_per_look;
+
+  uint32_t blocks() const { return Grid::current().threads(); }
+  uint32_t block() const { return Grid::current().thread(); }
+  uint32_t threads() const { return 1; }
+  uint32_t thread() const { return 0; }
+  void sync_block() const {}
+  uint64_t now() const { return 0; }
+  void pause() const { Grid::current().pause(); }
+};
 
 template <class T>
 GPUSYNC_HD T thing();

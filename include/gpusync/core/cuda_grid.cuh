@@ -6,6 +6,31 @@
 
 namespace gpusync {
 
+namespace detail {
+
+/// The warps of the calling thread's block, each a member as the blocks of a grid are; what they share lies in shared
+/// memory. The threads of a warp call together.
+struct cuda_warps_of_block {
+  using memory = cuda_atomics<in_shared_memory>;
+  static constexpr uint32_t polls_per_look = 32;
+
+  __device__ __forceinline__ uint32_t blocks() const { return (block_threads() + 31) / 32; }
+  __device__ __forceinline__ uint32_t block() const { return block_thread() / 32; }
+  __device__ __forceinline__ uint32_t threads() const { return 32; }
+  __device__ __forceinline__ uint32_t thread() const { return block_thread() % 32; }
+  __device__ __forceinline__ void sync_block() const { __syncwarp(); }
+  __device__ __forceinline__ uint64_t now() const { return 0; }
+  __device__ __forceinline__ void pause() const {}
+
+ private:
+  static __device__ __forceinline__ uint32_t block_threads() { return blockDim.x * blockDim.y * blockDim.z; }
+  static __device__ __forceinline__ uint32_t block_thread() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  }
+};
+
+}  // namespace detail
+
 /// The running kernel's grid and the calling thread's place in it, with grids and blocks of one to three dimensions
 /// counted as one row (x fastest). Empty: everything is read from special registers when asked for. Fulfils @ref Grid.
 struct cuda_grid {
@@ -17,6 +42,9 @@ struct cuda_grid {
   static constexpr bool may_lose_phases = true;
   /// Each thread of a kernel has its own copy of the parameters already.
   static constexpr bool handle_per_thread = false;
+  /// Parts of a block can meet by themselves, at barriers of the numbers 1 to 15.
+  static constexpr bool has_named_barriers = true;
+  using warps_of_block = detail::cuda_warps_of_block;
 
   /// The grid of the calling thread.
   static __device__ __forceinline__ cuda_grid current() { return {}; }
@@ -32,6 +60,12 @@ struct cuda_grid {
 
   __device__ __forceinline__ void sync_block() const { __syncthreads(); }
   __device__ __forceinline__ bool sync_block_or(bool value) const { return __syncthreads_or(value) != 0; }
+
+  /// Waits at a named barrier for `threads` of the block, a multiple of 32. Not the aligned form of the instruction:
+  /// the threads of a warp may come by different ways.
+  __device__ __forceinline__ void sync_named(uint32_t number, uint32_t threads) const {
+    asm volatile("barrier.cta.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+  }
 
   /// Once, before the first sync_block_any() of a barrier; returns what to give it. Not 0.
   __device__ __forceinline__ uint32_t prepare_timeout_flag() const {

@@ -38,11 +38,13 @@ class passed_by_reference {
 
 /// What a handle is to a launch.
 enum class handle_kind : uint32_t {
-  whole_grid,  ///< a barrier of all blocks
-  part,        ///< a barrier of the blocks `first` to `first + count - 1`
-  dropping,    ///< a barrier that blocks may leave early
-  survivors,   ///< a fault-tolerant barrier
-  evidence,    ///< a permit for objects that stand on evidence for one device
+  whole_grid,          ///< a barrier of all blocks
+  part,                ///< a barrier of the blocks `first` to `first + count - 1`
+  dropping,            ///< a barrier that blocks may leave early
+  survivors,           ///< a fault-tolerant barrier
+  evidence,            ///< a permit for objects that stand on evidence for one device
+  strict_window,       ///< a window of pace, whose waits end when the other blocks come
+  best_effort_window,  ///< one whose waits end by themselves: the blocks need not all run at once
 };
 
 /// What every handle begins with. A launch finds it among the bytes of a kernel's arguments, also inside a struct or

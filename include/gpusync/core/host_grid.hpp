@@ -75,6 +75,8 @@ inline thread_local place* this_place = nullptr;
 class host_grid {
  public:
   using memory = host_memory;
+  static constexpr bool has_named_barriers = false;
+  using warps_of_block = detail::threads_of_block<host_grid>;
   /// Reading the clock is cheap here, and a poll may give the processor away for milliseconds.
   static constexpr uint32_t polls_per_look = 1;
   /// Threads that execute together: here, each is on its own.

@@ -22,6 +22,7 @@ struct launch_request {
   int device;              ///< the CUDA device's number; host_launch for host threads
   void* stream = nullptr;  ///< cudaStream_t
   bool captured = false;   ///< into a graph
+  bool at_once = true;     ///< all its blocks run at the same time
 
   static constexpr int host_launch = -1;
 };
@@ -204,6 +205,13 @@ class handle_list {
   }
 
   bool empty() const { return count_ == 0; }
+  /// Whether all there is are windows that do not need their blocks to run at once.
+  bool best_effort() const {
+    for (uint32_t i = 0; i < count_; ++i) {
+      if (handles_[i]->kind != handle_kind::best_effort_window) return false;
+    }
+    return count_ != 0;
+  }
 
   /// Each handle by itself, and each with each, for a storage counts for one handle of a launch. Throws what the
   /// storages throw.

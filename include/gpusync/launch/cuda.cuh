@@ -138,13 +138,13 @@ struct argument_list<void(Parameters...), std::tuple<Arguments...>> {
   static constexpr bool fits = as_many && convertible;
 };
 
-/// What a launch checks: the shape, that all blocks run at once, and the arguments' storages. Queues and changes
-/// nothing. Throws as launch() does.
+/// What a launch checks: the shape, that all blocks run at once if they must, and the arguments' storages. Queues and
+/// changes nothing. Throws as launch() does.
 inline launch_request inspect(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
                               const void* function, const handle_list& handles, const storage_control::hold& storages) {
   check_shape(device, shape);
-  require_admission(device, function, shape);
-  launch_request request{shape.blocks.count(), shape.threads.count(), device.ordinal(), stream, false};
+  const bool at_once = runs_at_once(device, function, shape, !handles.best_effort());
+  launch_request request{shape.blocks.count(), shape.threads.count(), device.ordinal(), stream, false, at_once};
   if (handles.empty()) return request;
   request.captured = is_captured(stream);
   handles.check(storages, request);
@@ -152,7 +152,8 @@ inline launch_request inspect(const cuda_device& device, cudaStream_t stream, co
 }
 
 /// All that a launch does but to start the kernel: inspect(), queues what the storages need, and completes the handles.
-inline void admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
+/// Returns whether the launch is to be cooperative.
+inline bool admit(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
                   const handle_list& handles) {
   const storage_control::hold storages;
   const launch_request request = inspect(device, stream, shape, function, handles, storages);
@@ -160,16 +161,18 @@ inline void admit(const cuda_device& device, cudaStream_t stream, const launch_s
     storage.prepare(handle, request);
     storage.complete(handle, request);
   });
+  return request.at_once;
 }
 
-/// Starts a kernel that has been admitted; `pointers` as cudaLaunchKernel() takes them.
-inline void start_admitted(cudaStream_t stream, const launch_shape& shape, const void* function, void** pointers) {
+/// Starts a kernel that has been admitted, at_once or not; `pointers` as cudaLaunchKernel() takes them.
+inline void start_admitted(cudaStream_t stream, const launch_shape& shape, const void* function, void** pointers,
+                           bool at_once = true) {
   cudaError_t code;
-  if (shape.cluster == 1) {
+  if (shape.cluster == 1 && at_once) {
     code = cudaLaunchCooperativeKernel(function, to_dim3(shape.blocks), to_dim3(shape.threads), pointers,
                                        shape.shared_bytes, stream);
   } else {
-    const launch_config config(shape, stream);
+    const launch_config config(shape, stream, at_once);
     code = cudaLaunchKernelExC(config.get(), function, pointers);
   }
   if (code == cudaSuccess) return;
@@ -193,8 +196,8 @@ void launch_function(const cuda_device& device, cudaStream_t stream, const launc
   const cuda_device_scope scope(device.ordinal());
   const void* function = reinterpret_cast<const void*>(kernel);
   kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
-  admit(device, stream, shape, function, arguments.handles());
-  arguments.with_pointers([&](void** pointers) { start_admitted(stream, shape, function, pointers); });
+  const bool at_once = admit(device, stream, shape, function, arguments.handles());
+  arguments.with_pointers([&](void** pointers) { start_admitted(stream, shape, function, pointers, at_once); });
 }
 
 template <class Function, class... Arguments>
@@ -224,7 +227,8 @@ void require_co_resident(const cuda_device& device, void (*kernel)(Parameters...
   require_co_resident(device, reinterpret_cast<const void*>(kernel), shape);
 }
 
-/// Starts `kernel` on `stream` with all its blocks running at once, as grid barriers need.
+/// Starts `kernel` on `stream` with all its blocks running at once, as grid barriers need. A kernel whose only handles
+/// are windows of pace::best_effort is also started if they cannot, in any number.
 ///
 /// Asynchronous: returns when the launch is queued. It can be captured into a CUDA graph. Handles (barriers, phased
 /// grids, fault-tolerant barriers) may be arguments of their own or stand in structs among the arguments; their
@@ -265,10 +269,10 @@ void launch_by_address(const cuda_device& device, cudaStream_t stream, const lau
                 "the last parameters are barriers or other handles");
   const cuda_device_scope scope(device.ordinal());
   detail::kernel_arguments<void(std::decay_t<Handles>...), Handles...> last(std::forward<Handles>(handles)...);
-  detail::admit(device, stream, shape, kernel, last.handles());
+  const bool at_once = detail::admit(device, stream, shape, kernel, last.handles());
   last.with_pointers([&](void** pointers) {
     arguments.insert(arguments.end(), pointers, pointers + sizeof...(handles));
-    detail::start_admitted(stream, shape, kernel, arguments.data());
+    detail::start_admitted(stream, shape, kernel, arguments.data(), at_once);
   });
 }
 
@@ -286,7 +290,7 @@ void check_launch(const cuda_device& device, cudaStream_t stream, const launch_s
   if constexpr (detail::argument_list<void(Parameters...), std::tuple<Arguments...>>::fits) {
     const cuda_device_scope scope(device.ordinal());
     detail::kernel_arguments<void(Parameters...), Arguments...> all(std::forward<Arguments>(arguments)...);
-    detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all.handles());
+    (void)detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all.handles());
   }
 }
 

@@ -66,10 +66,10 @@ inline block_needs needs_of(const cudaFuncAttributes& kernel, const launch_shape
 /// The largest cluster that every device with clusters takes.
 constexpr uint32_t portable_cluster = 8;
 
-/// A cooperative launch, in clusters if the shape has them.
+/// A launch, in clusters if the shape has them; cooperative, unless its blocks need not run at once.
 class launch_config {
  public:
-  launch_config(const launch_shape& shape, cudaStream_t stream) {
+  launch_config(const launch_shape& shape, cudaStream_t stream, bool at_once = true) {
     config_.gridDim = to_dim3(shape.blocks);
     config_.blockDim = to_dim3(shape.threads);
     config_.dynamicSmemBytes = shape.shared_bytes;
@@ -77,7 +77,7 @@ class launch_config {
     config_.attrs = attributes_;
     config_.numAttrs = shape.cluster > 1 ? 2 : 1;
     attributes_[0].id = cudaLaunchAttributeCooperative;
-    attributes_[0].val.cooperative = 1;
+    attributes_[0].val.cooperative = at_once ? 1 : 0;
     attributes_[1].id = cudaLaunchAttributeClusterDimension;
     attributes_[1].val.clusterDim.x = shape.cluster;
     attributes_[1].val.clusterDim.y = attributes_[1].val.clusterDim.z = 1;
@@ -204,15 +204,21 @@ inline void forget_admissions() {
   admissions::of_this_thread().clear();
 }
 
-/// Throws not_co_resident, with the limit and its cause, if the blocks cannot all run at once; invalid_argument for
-/// what no launch of the kernel can have.
-inline void require_admission(const cuda_device& device, const void* kernel, const launch_shape& shape) {
+/// Whether the blocks can all run at once. If they cannot, and `must` or none of them can run at all, throws
+/// not_co_resident, with the limit and its cause; invalid_argument for what no launch of the kernel can have.
+inline bool runs_at_once(const cuda_device& device, const void* kernel, const launch_shape& shape, bool must) {
   admissions& known = admissions::of_this_thread();
   const admissions::key which{kernel, device.ordinal(), shape.cluster, shape.threads.count(), shape.shared_bytes};
-  if (shape.blocks.count() <= known.find(which)) return;
+  const uint64_t most = known.find(which);
+  if (shape.blocks.count() <= most) return true;
+  if (!must && most != 0) return false;
   const residency found = residency_of(device, kernel, shape);
-  require_co_resident(found, device.name(), shape, needs_of(attributes_of(kernel), shape));
+  const bool at_once = shape.blocks.count() <= found.blocks();
+  if (must || found.blocks() == 0) {
+    require_co_resident(found, device.name(), shape, needs_of(attributes_of(kernel), shape));
+  }
   known.add(which, found.blocks());
+  return at_once;
 }
 
 }  // namespace detail
@@ -230,7 +236,7 @@ inline residency max_co_resident(const cuda_device& device, const void* kernel, 
 inline void require_co_resident(const cuda_device& device, const void* kernel, const launch_shape& shape) {
   const cuda_device_scope scope(device.ordinal());
   check_shape(device, shape);
-  detail::require_admission(device, kernel, shape);
+  (void)detail::runs_at_once(device, kernel, shape, true);
 }
 
 }  // namespace gpusync
