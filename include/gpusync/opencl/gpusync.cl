@@ -24,6 +24,9 @@
 #include "barrier.cl"
 #include "discovery.cl"
 
+#include "pace_layout.h"
+#include "pace.cl"
+
 #ifdef GPUSYNC_SCHEDULE  // phased execution
 #include "phased_layout.h"
 #include "phased.cl"

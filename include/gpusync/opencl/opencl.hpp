@@ -4,6 +4,7 @@
 #include <gpusync/opencl/device.hpp>
 #include <gpusync/opencl/error.hpp>
 #include <gpusync/opencl/launch.hpp>
+#include <gpusync/opencl/pace.hpp>
 #include <gpusync/opencl/phased.hpp>
 #include <gpusync/opencl/program.hpp>
 #include <gpusync/opencl/registry.hpp>
