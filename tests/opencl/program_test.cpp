@@ -28,8 +28,9 @@ TEST_F(program, text_compiles_as_opencl_c_1_2_too) {
     cl::Program plain(context, barrier_source(*method.algorithm, method.order) + ring_text);
     EXPECT_NO_THROW(plain.build({device}, "-cl-std=CL1.2")) << method.name();
   }
-  cl::Program windows(context, pace_source() + "__kernel void none(__global uint* w) { gpusync_window at = "
-                                               "gpusync_window_of(w); gpusync_end_epoch(&at); }");
+  cl::Program windows(context, pace_source() +
+                                   "__kernel void none(__global uint* w) { gpusync_window at = "
+                                   "gpusync_window_of(w); gpusync_end_epoch(&at); }");
   EXPECT_NO_THROW(windows.build({device}, "-cl-std=CL1.2"));
 }
 

@@ -24,6 +24,8 @@ const char* const source = R"(
 #include <gpusync/grid/layout.hpp>
 #include <gpusync/grid/lock_based.hpp>
 #include <gpusync/grid/registry.hpp>
+#include <gpusync/pace/block_pace.hpp>
+#include <gpusync/pace/grid_window.hpp>
 #include <gpusync/phased/phased_grid.hpp>
 #include <gpusync/phased/state.hpp>
 
@@ -45,6 +47,17 @@ using phased = gpusync::basic_phased_grid<gpusync::phased::claiming,
 
 extern "C" __global__ void phases(phased grid, gpusync::phased_state<float> state) {
   grid.run(10, [&](gpusync::uint32_t block, gpusync::uint32_t) { state.of(block)[threadIdx.x] += 1; });
+}
+
+extern "C" __global__ void paced(gpusync::basic_grid_window<gpusync::cuda_grid> window, float* values) {
+  using form = gpusync::pace::lead<2>;
+  __shared__ gpusync::basic_pace_memory<form, gpusync::cuda_grid> memory;
+  gpusync::basic_block_pace<form, gpusync::cuda_grid> pace(memory);
+  for (int i = 0; i < 10; ++i) {
+    values[threadIdx.x] += 1;
+    pace.visit();
+    window.end_epoch();
+  }
 }
 )";
 

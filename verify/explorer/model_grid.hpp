@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include <gpusync/core/concepts.hpp>
+#include <gpusync/core/host_grid.hpp>
 
 #include "explorer/explorer.hpp"
 

@@ -58,23 +58,6 @@ namespace gpusync {
 
 namespace detail {
 
-/// For a Grid whose threads execute each on its own: the threads of the calling one's block, each a member as the
-/// blocks of a grid are.
-template <class Grid>
-class threads_of_block {
- public:
-  using memory = typename Grid::memory;
-  static constexpr uint32_t polls_per_look = Grid::polls_per_look;
-
-  uint32_t blocks() const { return Grid::current().threads(); }
-  uint32_t block() const { return Grid::current().thread(); }
-  uint32_t threads() const { return 1; }
-  uint32_t thread() const { return 0; }
-  void sync_block() const {}
-  uint64_t now() const { return 0; }
-  void pause() const { Grid::current().pause(); }
-};
-
 template <class T>
 GPUSYNC_HD T thing();
 

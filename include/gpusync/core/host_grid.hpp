@@ -70,6 +70,27 @@ inline thread_local place* this_place = nullptr;
 
 }  // namespace host_detail
 
+namespace detail {
+
+/// For a Grid whose threads execute each on its own: the threads of the calling one's block, each a member as the
+/// blocks of a grid are.
+template <class Grid>
+class threads_of_block {
+ public:
+  using memory = typename Grid::memory;
+  static constexpr uint32_t polls_per_look = Grid::polls_per_look;
+
+  uint32_t blocks() const { return Grid::current().threads(); }
+  uint32_t block() const { return Grid::current().thread(); }
+  uint32_t threads() const { return 1; }
+  uint32_t thread() const { return 0; }
+  void sync_block() const {}
+  uint64_t now() const { return 0; }
+  void pause() const { Grid::current().pause(); }
+};
+
+}  // namespace detail
+
 /// The host's counterpart of cuda_grid: blocks of threads, each a thread of the operating system, started by
 /// gpusync::launch(host_device, ...). Valid in those threads only. Fulfils @ref Grid.
 class host_grid {

@@ -1,0 +1,130 @@
+// What a block does with one panel: one text for CUDA and host threads. C++17.
+#pragma once
+
+#include <gpusync/core/config.hpp>
+#include <gpusync/core/ordering.hpp>
+
+namespace gpusync::tool {
+
+enum class panel_op : uint32_t {
+  gather,   ///< reads words whose places are computed
+  scatter,  ///< adds 1 to them
+  probe     ///< reads words whose places are read
+};
+
+/// How unlike the blocks' work is.
+enum class panel_imbalance : uint32_t {
+  even,    ///< all alike
+  blocks,  ///< from 80 % for the first block to 120 % for the last, in each panel
+  random   ///< from 40 % to 160 %, anew in each panel
+};
+
+/// Random-looking bits.
+GPUSYNC_HD constexpr uint32_t panel_bits(uint32_t seed) {
+  seed = (seed ^ seed >> 16) * 0x7feb352du;
+  seed = (seed ^ seed >> 15) * 0x846ca68bu;
+  return seed ^ seed >> 16;
+}
+
+/// What the table holds at first, where it is read.
+GPUSYNC_HD constexpr uint32_t panel_word(uint64_t place) {
+  return panel_bits(static_cast<uint32_t>(place) * 0x9e3779b9u + 1) & 0xffffu;
+}
+
+/// The work that is to be done.
+struct panel_work {
+  uint32_t panels;
+  uint32_t log2_words;  ///< words of a panel
+  uint32_t blocks, threads;
+  uint32_t accesses;  ///< of a thread in a panel, on average
+  panel_imbalance imbalance;
+
+  /// Accesses of each thread of that block in that panel.
+  GPUSYNC_HD uint32_t accesses_of(uint32_t block, uint32_t panel) const {
+    uint32_t percent = 100;
+    if (imbalance == panel_imbalance::blocks) percent = 80 + (blocks > 1 ? 40 * block / (blocks - 1) : 20);
+    if (imbalance == panel_imbalance::random) percent = 40 + panel_bits(block * 0x85ebca6bu + panel) % 121;
+    return static_cast<uint32_t>(uint64_t{accesses} * percent / 100);
+  }
+  /// At most.
+  GPUSYNC_HD uint32_t most_accesses() const { return static_cast<uint32_t>(uint64_t{accesses} * 160 / 100); }
+  GPUSYNC_HD uint64_t words() const { return uint64_t{panels} << log2_words; }
+  GPUSYNC_HD uint32_t elements() const { return blocks * threads; }
+};
+
+/// The places in a panel that one thread goes to, one after the other.
+class panel_dice {
+ public:
+  GPUSYNC_HD panel_dice(const panel_work& work, uint32_t element, uint32_t panel)
+      : state_(panel_bits(element * 0x9e3779b9u ^ panel * 0xc2b2ae35u)), shift_(32 - work.log2_words) {}
+  /// Below the panel's words.
+  GPUSYNC_HD uint32_t next() {
+    state_ = state_ * 1664525u + 1013904223u;
+    return state_ >> shift_;
+  }
+
+ private:
+  uint32_t state_, shift_;
+};
+
+/// A block's work, in memory of a device.
+template <panel_op Op>
+struct panel_text {
+  panel_work work;
+  uint32_t* table;
+  const uint32_t*
+      places;      ///< of a probe: most_accesses() for each element and panel, those of an element `elements` apart
+  uint32_t* sums;  ///< one of each thread's, of what it has read
+
+  /// The calling thread's part of a panel; returns the sum of what it has read. Memory: a Memory, for scatter's adds.
+  GPUSYNC_API_TEMPLATE
+  template <class Memory>
+  GPUSYNC_HD uint32_t visit(uint32_t block, uint32_t thread, uint32_t panel) const {
+    const uint32_t element = block * work.threads + thread, count = work.accesses_of(block, panel);
+    uint32_t* const words = table + (size_t{panel} << work.log2_words);
+    panel_dice dice(work, element, panel);
+    const uint32_t* place = places + (size_t{panel} * work.most_accesses()) * work.elements() + element;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      if constexpr (Op == panel_op::gather) {
+        sum += words[dice.next()];
+      } else if constexpr (Op == panel_op::scatter) {
+        Memory::template add<memory_order::relaxed, scope::device>(words + dice.next(), 1u);
+      } else {
+        sum += words[place[size_t{i} * work.elements()]];
+      }
+    }
+    return sum;
+  }
+
+  /// What a thread must have read in all panels, without reading.
+  GPUSYNC_HD uint32_t expected(uint32_t block, uint32_t thread) const {
+    uint32_t sum = 0;
+    for (uint32_t panel = 0; panel < work.panels; ++panel) {
+      panel_dice dice(work, block * work.threads + thread, panel);
+      const uint32_t count = work.accesses_of(block, panel);
+      for (uint32_t i = 0; i < count; ++i) sum += panel_word((uint64_t{panel} << work.log2_words) + dice.next());
+    }
+    return sum;
+  }
+};
+
+/// What passes from panel to panel where nobody waits.
+struct no_pace {
+  GPUSYNC_HD void end_epoch() const {}
+};
+
+/// What a thread does: all panels, kept together by `pace`, whose end_epoch() all threads of a block call.
+GPUSYNC_API_TEMPLATE
+template <class Grid, panel_op Op, class Pace>
+GPUSYNC_HD void all_panels(const panel_text<Op>& text, Pace& pace) {
+  const Grid grid = Grid::current();
+  uint32_t sum = 0;
+  for (uint32_t panel = 0; panel < text.work.panels; ++panel) {
+    sum += text.template visit<typename Grid::memory>(grid.block(), grid.thread(), panel);
+    pace.end_epoch();
+  }
+  text.sums[grid.block() * text.work.threads + grid.thread()] = sum;
+}
+
+}  // namespace gpusync::tool
