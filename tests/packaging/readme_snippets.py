@@ -116,6 +116,18 @@ WRAPPERS = {
         ("gpusync::cuda_gpu_part", host_function(
             f"{STREAM}, unsigned rank, unsigned ranks, {SHAPE}, float* data"))),
 
+    # docs/pace.md
+    "window": cuda(
+        "#include <gpusync/core/config.hpp>\n__device__ size_t place(int panel, int i) { return size_t(panel) * 64 + i; }\n",
+        ("#include", ALONE),
+        ("gpusync::grid_window_storage", host_function(f"{STREAM}, {SHAPE}, const float* table, float* sums, int panels"))),
+    "block_pace": cuda(
+        "#include <gpusync/pace/cuda.cuh>\n__device__ float work(int i) { return 1.0f * i; }\n",
+        ("__shared__", kernel("float sum, int n, float* out", "*out = sum;\n"))),
+    "votes": cuda(
+        "#include <gpusync/pace/cuda.cuh>\n__device__ bool step() { return false; }\n",
+        ("bool mine", "__device__ void run(gpusync::block_pace<>& pace) {\nPRINTED\n}\n")),
+
     # docs/grid-barriers.md
     "algorithm": cuda(
         LIBRARY,

@@ -88,7 +88,7 @@ TEST(Panels, LeadsAreReadFromNames) {
 
 class PanelsOnHostThreads : public ::testing::TestWithParam<panel_op> {};
 INSTANTIATE_TEST_SUITE_P(, PanelsOnHostThreads, ::testing::Values(panel_op::gather, panel_op::scatter, panel_op::probe),
-                         [](const auto& info) { return panel_op_names().at(static_cast<size_t>(info.param)); });
+                         [](const auto& of) { return panel_op_names().at(static_cast<size_t>(of.param)); });
 
 TEST_P(PanelsOnHostThreads, ComeOutRightByEveryWay) {
   const auto device = open_side<panels_device>({device_kind::host, 0, "host", "", "", "", "", 0, {}});
