@@ -15,7 +15,7 @@
 #include "boundary/gpu_count.hpp"
 #include "workloads/multi_gpu_reduction/sum_letters.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::multi_gpu_reduction_test {
 namespace {
 
 std::vector<uint64_t> counts_of(uint64_t elements, uint32_t gpus) {
@@ -194,4 +194,4 @@ TYPED_TEST(SumLetters, GoFromEachToAllInEveryCall) {
 }
 
 }  // namespace
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::multi_gpu_reduction_test

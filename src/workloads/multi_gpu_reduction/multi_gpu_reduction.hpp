@@ -47,9 +47,9 @@ class multi_gpu_reduction_device {
   virtual uint32_t gpus() const = 0;
   /// Bytes of the largest part that stays in a GPU's cache.
   virtual uint64_t most_cached_bytes() const = 0;
-  /// Sums under each of its methods, which are ways to sum; a step is one sum, whose result can be read on the first
-  /// GPU when the next one begins on any. Their preparation throws invalid_argument if there are not so many GPUs, or
-  /// their memory is short. It must not outlive this object.
+  /// Sums under each of its methods, which are ways to sum; a step is one sum. A GPU begins the next when it has the
+  /// result, or, where only the first GPU gets it, when that has. Their preparation throws invalid_argument if there
+  /// are not so many GPUs, or their memory is short. It must not outlive this object.
   virtual std::unique_ptr<workload> summing(const across_problem& problem) = 0;
 };
 

@@ -31,10 +31,11 @@ __global__ void sum_in_integers(const T* first, uint64_t stride, uint64_t count,
 }
 
 /// Fills the caches with something else.
-static __global__ void read_junk(const float4* junk, uint64_t count, float* never) {
+template <class Vector>
+__global__ void read_junk(const Vector* junk, uint64_t count, float* never) {
   float sum = 0;
   for (uint64_t i = blockIdx.x * uint64_t{blockDim.x} + threadIdx.x; i < count; i += uint64_t{gridDim.x} * blockDim.x) {
-    const float4 value = junk[i];
+    const Vector value = junk[i];
     sum += value.x + value.y + value.z + value.w;
   }
   if (sum == -1.5f) *never = sum;  // zeros never add up to that
