@@ -30,6 +30,16 @@ auto with_survey(const cuda_target& where, Make&& make, HasLines&& has_lines) {
   return make(known.back());
 }
 
+/// A survey of each device, for what needs no line of its own.
+inline std::vector<l2_survey> surveys_for(const std::vector<cuda_target>& targets) {
+  std::vector<l2_survey> all;
+  for (const cuda_target& one : targets) {
+    all.push_back(with_survey(
+        one, [](const l2_survey& survey) { return survey; }, [](const l2_survey&) { return true; }));
+  }
+  return all;
+}
+
 /// So many lines of each partition; none where there are no partitions.
 inline grid::cuda_line_lease lease_lines(const cuda_target& where, uint32_t per_partition) {
   return with_survey(

@@ -48,8 +48,9 @@ class cuda_target {
     check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
   /// Waits for the stream, which may have a kernel that never ends: throws stuck_launch after so many seconds, and
-  /// cuda_failure if a launch has failed.
-  void await(double limit_s) const {
+  /// cuda_failure if a launch has failed. Looks without a pause for `awake_s`, then every 50 us or so: who times this
+  /// by the host's clock stays awake.
+  void await(double limit_s, double awake_s = 1e-3) const {
     const host_timer clock;
     while (cudaStreamQuery(stream_) == cudaErrorNotReady) {
       (void)cudaGetLastError();
@@ -58,7 +59,7 @@ class cuda_target {
                            "A launch has not ended in " + std::to_string(static_cast<int>(limit_s)) +
                                " s: something in it that should end does not.");
       }
-      if (clock.nanoseconds() > 1e6) std::this_thread::sleep_for(std::chrono::microseconds(50));
+      if (clock.nanoseconds() > awake_s * 1e9) std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
     check_cuda(cudaStreamSynchronize(stream_), "a launch");
   }

@@ -23,12 +23,12 @@ row new_row(const char* experiment, const experiment_request& request, const ste
   return entry;
 }
 
-metric ratio_of(const std::vector<double>& values, const std::vector<double>& base) {
+metric ratio_of(const std::vector<double>& values, const std::vector<double>& base, double scale) {
   std::vector<double> ratios = by_round(values, base, [](double value, double other) { return value / other; });
   for (size_t i = ratios.size(); i-- > 0;) {
     if (!(base[i] > 0)) ratios.erase(ratios.begin() + static_cast<ptrdiff_t>(i));
   }
-  return median_metric(ratios, 1, "1", false);
+  return median_metric(ratios, scale, "1", false);
 }
 
 void mark_thrown(row& entry, const std::exception_ptr& thrown) {

@@ -21,8 +21,9 @@ row new_row(const char* experiment, const experiment_request& request, const ste
 /// The same of a method that is no step_method.
 row new_row(const char* experiment, const experiment_request& request, const std::string& method, method_kind kind);
 
-/// `values[i] / base[i]` by round, as a metric of unit 1; rounds whose base is 0 say nothing. Both of one comparison.
-metric ratio_of(const std::vector<double>& values, const std::vector<double>& base);
+/// `scale * values[i] / base[i]` by round, as a metric of unit 1; rounds whose base is 0 say nothing. Both of one
+/// comparison.
+metric ratio_of(const std::vector<double>& values, const std::vector<double>& base, double scale = 1);
 
 /// Marks a row as skipped if the device refused the launch (it would not fit) or is stuck in one before it, as failed
 /// for anything else that was thrown, with the sentence as the reason.

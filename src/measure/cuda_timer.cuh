@@ -24,7 +24,12 @@ class cuda_timer {
 
   /// Waits for the stream and returns the nanoseconds since start(). Throws what the work in between failed with.
   double stop(cudaStream_t stream) {
-    check_cuda(cudaEventRecord(stop_, stream), "cudaEventRecord");
+    mark(stream);
+    return marked();
+  }
+  /// stop() in halves: queues the end, and waits for it.
+  void mark(cudaStream_t stream) { check_cuda(cudaEventRecord(stop_, stream), "cudaEventRecord"); }
+  double marked() {
     check_cuda(cudaEventSynchronize(stop_), "cudaEventSynchronize");
     float milliseconds = 0;
     check_cuda(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");

@@ -1,5 +1,5 @@
 // Which builds and libraries can measure NCCL.
-#include "workloads/multi_gpu_barrier/nccl_version.hpp"
+#include "boundary/nccl_version.hpp"
 
 #include <gtest/gtest.h>
 

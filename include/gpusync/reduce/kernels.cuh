@@ -152,10 +152,10 @@ __global__ void __launch_bounds__(Threads, resident_tiles(Threads)) reduce_in_bl
   if (threadIdx.x == 0) *out = total;
 }
 
-/// A sum by many blocks. Precondition: gridDim.x <= words.capacity.
+/// A sum by all blocks of a grid, to `out` of the block that brings it together: of the last one, if by messages. By
+/// all threads; returns the number of the call, in those of that block. Precondition: gridDim.x <= words.capacity.
 template <class T, unsigned Threads, unsigned Vectors, reduction_finish Finish, reduction_walk Walk, bool Streamed>
-__global__ void __launch_bounds__(Threads, resident_tiles(Threads))
-    reduce_tiles(reduction::input<T> in, T* out, reduction_words words) {
+__device__ __forceinline__ uint32_t sum_of_grid(const reduction::input<T>& in, T* out, const reduction_words& words) {
   constexpr bool claimed = Walk == reduction_walk::claimed;
   // Not by every thread: so many loads of one line would come back late.
   uint32_t number = 0;
@@ -173,6 +173,14 @@ __global__ void __launch_bounds__(Threads, resident_tiles(Threads))
   } else {
     collect_by_ticket<T, Threads, claimed>(sum, number, words, out);
   }
+  return number;
+}
+
+/// A sum by many blocks. Precondition: gridDim.x <= words.capacity.
+template <class T, unsigned Threads, unsigned Vectors, reduction_finish Finish, reduction_walk Walk, bool Streamed>
+__global__ void __launch_bounds__(Threads, resident_tiles(Threads))
+    reduce_tiles(reduction::input<T> in, T* out, reduction_words words) {
+  (void)sum_of_grid<T, Threads, Vectors, Finish, Walk, Streamed>(in, out, words);
 }
 
 /// A sum by one cluster, which is the grid: each block sends its sum to the first one's shared memory, where an

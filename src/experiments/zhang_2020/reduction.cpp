@@ -8,10 +8,10 @@
 #include "experiments/choices.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/published.hpp"
+#include "experiments/zhang_2020/sum_cases.hpp"
 #include "measure/repeat_difference.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
-#include "usage_error.hpp"
 #include "workloads/reduction/reduction.hpp"
 
 namespace gpusync::tool::reduction_experiment {
@@ -20,51 +20,6 @@ namespace {
 
 constexpr const char* name = "reduction";
 constexpr const char* library_method = "gpusync";
-
-/// How many elements are summed of those that so many bytes hold.
-struct part_of_input {
-  const char* word;
-  uint64_t (*elements)(uint64_t all);
-};
-constexpr part_of_input parts[] = {
-    {"n", [](uint64_t all) { return all; }},
-    {"n-1", [](uint64_t all) { return all - 1; }},
-    {"3n/4+1", [](uint64_t all) { return 3 * all / 4 + 1; }},
-};
-
-/// How one sum follows the other.
-struct way_to_pass {
-  const char* word;
-  const char* passing;
-};
-constexpr way_to_pass ways_to_pass[] = {
-    {"graph", method_names::graph}, {"stream", method_names::relaunch}, {"single", method_names::host_wait}};
-
-struct element_type {
-  const char* word;
-  bool wide;
-};
-constexpr element_type types[] = {{"float", false}, {"double", true}};
-
-struct input_state {
-  const char* word;
-  bool cached;
-};
-constexpr input_state inputs[] = {{"cold", false}, {"l2", true}};
-
-/// One combination of axes.
-struct one_case {
-  element_type type;
-  uint64_t bytes;
-  part_of_input part;
-  input_state input;
-  way_to_pass way;
-  uint32_t offset;
-
-  reduction_problem problem() const {
-    return {type.wide, part.elements(bytes / (type.wide ? 8 : 4)), offset, input.cached, way.passing};
-  }
-};
 
 bool on_gpu(const experiment_request& request) {
   return request.device.kind == device_kind::cuda;
@@ -77,29 +32,13 @@ std::vector<int64_t> sizes_of(const experiment_request& request) {
   } else {
     for (int power = 10; power <= (on_gpu(request) ? 32 : 24); power += 2) defaults.push_back(int64_t{1} << power);
   }
-  return request.axes.numbers_or("bytes", defaults);
+  return defaults;
 }
 
-std::vector<one_case> cases_of(const experiment_request& request) {
-  std::vector<one_case> all;
-  const std::vector<int64_t> sizes = sizes_of(request), offsets = request.axes.numbers_or("offset", {0});
-  const std::vector<std::string> cold_and_cached =
+std::vector<sum_case> cases_of(const experiment_request& request) {
+  const std::vector<std::string> inputs =
       on_gpu(request) ? std::vector<std::string>{"cold", "l2"} : std::vector<std::string>{"l2"};
-  for (const element_type& type : chosen_of(request, "type", types, &element_type::word, {"float"})) {
-    for (const input_state& input : chosen_of(request, "input", inputs, &input_state::word, cold_and_cached)) {
-      for (const way_to_pass& way : chosen_of(request, "passing", ways_to_pass, &way_to_pass::word, {"graph"})) {
-        for (const part_of_input& part : chosen_of(request, "count", parts, &part_of_input::word, {"n"})) {
-          for (const int64_t offset : offsets) {
-            for (const int64_t bytes : sizes) {
-              const auto all_bytes = static_cast<uint64_t>(bytes);
-              all.push_back({type, all_bytes, part, input, way, static_cast<uint32_t>(offset)});
-            }
-          }
-        }
-      }
-    }
-  }
-  return all;
+  return sum_cases(request, {sizes_of(request), inputs, "graph"});
 }
 
 /// The method of that kind with the least median; null if none has one.
@@ -154,29 +93,20 @@ step_shape shape_of(const experiment_request& request) {
   return {static_cast<uint32_t>(std::max(1, request.device.compute_units)), 1};
 }
 
-std::string label(const one_case& one) {
-  return fmt::format("{} {} of {} ({}), {}, {}", one.problem().elements, one.type.word, bytes_in_words(one.bytes),
-                     one.part.word, one.input.word, one.way.word);
-}
-
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<reduction_device>(request.device);
-  std::vector<one_case> cases = cases_of(request);
-  // Of inputs that fill more than half of the cache nothing is known to be in it.
-  std::erase_if(cases, [most = device->most_cached_bytes()](const one_case& one) {
-    return one.input.cached && one.bytes > most;
-  });
-  for_each_case(cases, sink, label, [&](const one_case& one, const auto& progress) {
+  std::vector<sum_case> cases = cases_of(request);
+  std::erase_if(cases, [most = device->most_cached_bytes()](const sum_case& one) { return is_uncached(one, most); });
+  const auto label = [](const sum_case& one) { return label_of(one, one.problem().elements); };
+  for_each_case(cases, sink, label, [&](const sum_case& one, const auto& progress) {
     const auto workload = kept_if_stuck(device->summing(one.problem()));
     auto results = compare_steps(*workload, {name, request, sink, {"Z14", "Z15"}}, methods_of(request, *workload),
                                  shape_of(request), progress);
     add_meaning(results, one.problem().bytes());
-    axis_values axes{{"type", std::string(one.type.word)},
-                     {"bytes", static_cast<int64_t>(one.bytes)},
-                     {"count", std::string(one.part.word)}};
+    axis_values axes{{"type", one.type}, {"bytes", static_cast<int64_t>(one.bytes)}, {"count", one.count}};
     if (on_gpu(request)) {
-      axes.emplace_back("input", std::string(one.input.word));
-      axes.emplace_back("passing", std::string(one.way.word));
+      axes.emplace_back("input", one.input);
+      axes.emplace_back("passing", one.passing);
     }
     axes.emplace_back("offset", int64_t{one.offset});
     add_rows(results, axes, sink);
@@ -211,27 +141,24 @@ std::string answer(const measured_rows& measured) {
                                           figure(best), figure(worst), size)});
 }
 
-template <class Values, class WordOf>
-std::string words_of(const Values& values, const WordOf& word_of) {
-  std::string all;
-  for (const auto& one : values) all += (all.empty() ? "" : ",") + std::string(std::invoke(word_of, one));
-  return all;
-}
-
-void check(const experiment_request& request) {
-  for (const one_case& one : cases_of(request)) {
-    if (one.bytes < (one.type.wide ? 16u : 8u)) throw usage_error("Axis bytes takes 16 or more.");
-  }
-}
-
 request_check request_check_of_sums() {
   request_check made = check_methods(
       [](const device_description& device) { return open_side<reduction_device>(device)->summing({})->methods(); });
   made.check = [methods = made.check](const experiment_request& request) {
-    check(request);
+    (void)cases_of(request);
     methods(request);
   };
   return made;
+}
+
+std::vector<axis> axes_of_experiment() {
+  std::vector<axis> all = axes_of_sums("cold,l2; on the host l2", "graph");
+  all.insert(all.begin(), {"bytes", "size of the input", 16, int64_t{1} << 35, false,
+                           "2^10 to 2^32, every fourth size; with --quick 2^14,2^20,2^26; on the host at most 2^24"});
+  all.push_back({"offset", "elements between a boundary of 256 bytes and the first", 0, 3, false, "0"});
+  all.push_back({"method", "ways to sum, by name; on the host ways to pass from step to step", 0, 0, true,
+                 "those that differ most"});
+  return all;
 }
 
 const register_experiment registered({
@@ -239,17 +166,7 @@ const register_experiment registered({
     "the sum of an array: one launch of ours, CUB, two kernels, or a kernel with a grid barrier",
     {"Z14", "Z15"},
     {device_kind::cuda, device_kind::host},
-    {{"bytes", "size of the input", 16, int64_t{1} << 35, false,
-      "2^10 to 2^32, every fourth size; with --quick 2^14,2^20,2^26; on the host at most 2^24"},
-     {"type", "of the elements: float or double", 0, 0, true, "float"},
-     {"count", "elements of those that so many bytes hold: " + words_of(parts, &part_of_input::word), 0, 0, true, "n"},
-     {"input", "cold: in no cache; l2: the same again and again, up to half the cache", 0, 0, true,
-      "cold,l2; on the host l2"},
-     {"passing", "graph: a node of a graph for each sum; stream: queued; single: the host waits for each", 0, 0, true,
-      "graph"},
-     {"offset", "elements between a boundary of 256 bytes and the first", 0, 3, false, "0"},
-     {"method", "ways to sum, by name; on the host ways to pass from step to step", 0, 0, true,
-      "those that differ most"}},
+    axes_of_experiment(),
     run,
     request_check_of_sums(),
     case_time{10, 3},

@@ -1,5 +1,7 @@
 // GPUs that are joined by launches: threads of the host, events, one graph.
+#include "boundary/cuda_events.hpp"
 #include "boundary/cuda_graph.hpp"
+#include "boundary/openmp_barrier.hpp"
 #include "workloads/multi_gpu_barrier/across_launches.cuh"
 
 namespace gpusync::tool {
@@ -23,49 +25,6 @@ class by_openmp : public by_launches {
   }
 };
 
-/// Events by which each GPU's stream waits for all others before its next step.
-class step_events {
- public:
-  explicit step_events(const std::vector<cuda_target>& targets) : targets_(targets) {
-    for (const cuda_target& one : targets) {
-      const cuda_device_scope scope(one.device().ordinal());
-      cudaEvent_t made = nullptr;
-      check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-      events_.emplace_back(made);
-    }
-  }
-  void record(uint32_t gpu) const {
-    const cuda_device_scope scope(targets_[gpu].device().ordinal());
-    check_cuda(cudaEventRecord(events_[gpu].get(), targets_[gpu].stream()), "cudaEventRecord");
-  }
-  void wait(uint32_t gpu, uint32_t other) const {
-    const cuda_device_scope scope(targets_[gpu].device().ordinal());
-    check_cuda(cudaStreamWaitEvent(targets_[gpu].stream(), events_[other].get(), 0), "cudaStreamWaitEvent");
-  }
-  /// After what was queued on each GPU, each goes on when all have come so far.
-  void meet() const {
-    for (uint32_t i = 0; i < events_.size(); ++i) record(i);
-    for (uint32_t i = 0; i < events_.size(); ++i) {
-      for (uint32_t j = 0; j < events_.size(); ++j) {
-        if (i != j) wait(i, j);
-      }
-    }
-  }
-  /// One GPU waits for what was queued on all.
-  void join(uint32_t gpu) const {
-    for (uint32_t i = 0; i < events_.size(); ++i) {
-      if (i != gpu) record(i), wait(gpu, i);
-    }
-  }
-
- private:
-  struct destroy {
-    void operator()(cudaEvent_t event) const { (void)cudaEventDestroy(event); }
-  };
-  const std::vector<cuda_target>& targets_;
-  std::vector<std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, destroy>> events_;
-};
-
 class by_events : public by_queues {
  public:
   by_events(const std::vector<cuda_target>& all, const cuda_device_group& group, const across_setting& setting)
@@ -87,8 +46,7 @@ class by_graph : public by_launches {
   cuda_graph capture(bool exchanges) {
     const cuda_device_scope scope(targets_[0].device().ordinal());
     return cuda_graph(streams_[0], [&] {
-      events_.record(0);
-      for (uint32_t gpu = 1; gpu < gpus(); ++gpu) events_.wait(gpu, 0);
+      events_.fork(0);
       for (uint32_t i = 0; i < launched_steps; ++i) {
         for (uint32_t gpu = 0; gpu < gpus(); ++gpu) {
           const cuda_device_scope on(targets_[gpu].device().ordinal());

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "boundary/cuda_gpus.hpp"
 #include "boundary/cuda_survey.cuh"
 #include "workloads/multi_gpu_barrier/across_words.cuh"
 #include "workloads/multi_gpu_barrier/multi_gpu_barrier.hpp"
@@ -65,12 +66,7 @@ class across_base : public across_program {
     check_cuda(cudaMemcpy(&value, from, sizeof(value), cudaMemcpyDeviceToHost), "cudaMemcpy");
     return value;
   }
-  void await() const {
-    for (const cuda_target& one : targets_) {
-      const cuda_device_scope scope(one.device().ordinal());
-      one.await(limit_s);
-    }
-  }
+  void await() const { tool::await(targets_, limit_s); }
   void count_checked(uint64_t steps) {
     checked_ += steps * gpus() * gpus() * setting_.shape.blocks * setting_.shape.threads;
   }
@@ -123,16 +119,6 @@ class in_kernel : public across_base {
     return static_cast<double>(read<uint64_t>(0, words_[0].nanoseconds));
   }
 };
-
-/// Surveys of the L2 caches, made once for everything in the tool.
-inline std::vector<l2_survey> surveys_for(const std::vector<cuda_target>& targets) {
-  std::vector<l2_survey> all;
-  for (const cuda_target& one : targets) {
-    all.push_back(with_survey(
-        one, [](const l2_survey& survey) { return survey; }, [](const l2_survey&) { return true; }));
-  }
-  return all;
-}
 
 /// A way to join GPUs.
 struct across_method {

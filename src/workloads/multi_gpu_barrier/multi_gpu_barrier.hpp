@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -65,11 +64,5 @@ class multi_gpu_device {
   /// The clock of the first device's processors in MHz, measured now.
   virtual double clock_mhz() = 0;
 };
-
-/// A thread for each GPU, on a processor of its own: each calls `step(gpu, i)` for i = 0 … steps - 1, and they meet at
-/// an OpenMP barrier after each. Returns nanoseconds a step, without the first `warm_up`. Throws what a step throws,
-/// invalid_argument if the build has no OpenMP.
-double steps_with_openmp_barrier(uint32_t gpus, uint32_t steps, uint32_t warm_up,
-                                 const std::function<void(uint32_t gpu, uint32_t i)>& step);
 
 }  // namespace gpusync::tool

@@ -68,26 +68,9 @@ __global__ void ping_pong_across(across_pair pair) {
 
 class cuda_multi_gpu : public multi_gpu_device {
  public:
-  explicit cuda_multi_gpu(const device_description& description) {
-    int count = 0;
-    check_cuda(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-    std::vector<int> ordinals{description.index};
-    for (int i = 1; i < count && i < static_cast<int>(multi_gpu::most_gpus); ++i) {
-      ordinals.push_back((description.index + i) % count);
-      try {
-        (void)cuda_device_group(ordinals);
-      } catch (const invalid_argument&) {  // they do not reach each other
-        ordinals.pop_back();
-        break;
-      }
-    }
-    for (const int one : ordinals) {
-      targets_.emplace_back(one);
-      groups_.emplace_back(std::vector<int>(ordinals.begin(), ordinals.begin() + targets_.size()));
-    }
-  }
+  explicit cuda_multi_gpu(const device_description& description) : gpus_(description.index) {}
 
-  uint32_t gpus() const override { return static_cast<uint32_t>(targets_.size()); }
+  uint32_t gpus() const override { return gpus_.size(); }
 
   std::vector<step_method> methods() const override {
     std::vector<step_method> all;
@@ -100,12 +83,9 @@ class cuda_multi_gpu : public multi_gpu_device {
   }
 
   std::unique_ptr<across_program> prepare(const std::string& method, const across_setting& setting) override {
-    if (setting.gpus == 0 || setting.gpus > gpus()) {
-      throw invalid_argument("There are " + std::to_string(gpus()) + " GPUs that reach each other's memory, not " +
-                             std::to_string(setting.gpus) + ".");
-    }
+    const cuda_device_group& group = gpus_.group(setting.gpus);
     for (const across_method& one : across_methods()) {
-      if (one.method.name == method) return one.make(targets_, groups_[setting.gpus - 1], setting);
+      if (one.method.name == method) return one.make(gpus_.targets(), group, setting);
     }
     throw invalid_argument("There is no way to join GPUs named " + method + ".");
   }
@@ -117,8 +97,8 @@ class cuda_multi_gpu : public multi_gpu_device {
     std::vector<cuda_buffer> memory;
     std::vector<grid::cuda_line_lease> leases;
     for (const uint32_t gpu : gpus) {
-      memory.emplace_back(targets_[gpu].device(), 1024);
-      leases.push_back(lease_lines(targets_[gpu], 1));
+      memory.emplace_back(gpus_.targets()[gpu].device(), 1024);
+      leases.push_back(lease_lines(gpus_.targets()[gpu], 1));
     }
     std::vector<across_message> found;
     uint32_t met[2] = {0, 0}, base = 0;
@@ -127,7 +107,7 @@ class cuda_multi_gpu : public multi_gpu_device {
       across_pair pairs[2];
       for (uint32_t side = 0; side < 2; ++side) {
         auto* const words = static_cast<uint32_t*>(memory[side].address());
-        const auto sms = static_cast<uint32_t>(targets_[gpus[side]].device().sm_count());
+        const auto sms = static_cast<uint32_t>(gpus_.targets()[gpus[side]].device().sm_count());
         pairs[side].sm = chosen[side] * (sms - 1) / (choices - 1);
         pairs[side].begins = side == 0;
         pairs[side].base = base;
@@ -137,21 +117,21 @@ class cuda_multi_gpu : public multi_gpu_device {
         pairs[side].met_by_then = met[side] += static_cast<uint32_t>(shapes[side].blocks.count());
         pairs[side].nanoseconds = reinterpret_cast<unsigned long long*>(words + 96);
         pairs[side].right = pairs[side].nanoseconds + 1;
-        reset(targets_[gpus[side]], pairs[side].flag, base);
+        reset(gpus_.targets()[gpus[side]], pairs[side].flag, base);
       }
       for (uint32_t side = 0; side < 2; ++side) {
         pairs[side].to_flag = pairs[1 - side].flag;
         pairs[side].to_word = pairs[1 - side].word;
       }
       for (uint32_t side = 0; side < 2; ++side) {
-        launch(targets_[gpus[side]].device(), targets_[gpus[side]].stream(), shapes[side],
+        launch(gpus_.targets()[gpus[side]].device(), gpus_.targets()[gpus[side]].stream(), shapes[side],
                payload ? ping_pong_across<true> : ping_pong_across<false>, pairs[side]);
       }
       uint64_t right = 0, nanoseconds = 0;
       for (uint32_t side = 0; side < 2; ++side) {
-        targets_[gpus[side]].await(limit_s);
+        gpus_.targets()[gpus[side]].await(limit_s);
         uint64_t counts[2];
-        const cuda_device_scope scope(targets_[gpus[side]].device().ordinal());
+        const cuda_device_scope scope(gpus_.targets()[gpus[side]].device().ordinal());
         check_cuda(cudaMemcpy(counts, pairs[side].nanoseconds, sizeof(counts), cudaMemcpyDeviceToHost), "cudaMemcpy");
         if (side == 0) nanoseconds = counts[0];
         right += counts[1];
@@ -162,12 +142,12 @@ class cuda_multi_gpu : public multi_gpu_device {
     return found;
   }
 
-  double clock_mhz() override { return measure_clock_mhz(targets_[0].device(), targets_[0].stream()); }
+  double clock_mhz() override { return measure_clock_mhz(gpus_.targets()[0].device(), gpus_.targets()[0].stream()); }
 
  private:
   /// So much shared memory that a multiprocessor takes one block.
   launch_shape alone_on_each(uint32_t gpu) const {
-    const cuda_device& device = targets_[gpu].device();
+    const cuda_device& device = gpus_.targets()[gpu].device();
     return {device.sm_count(), 32, device.properties().sharedMemPerBlockOptin - 1024};
   }
   /// A line of the multiprocessor's partition; `anywhere` if there are no partitions.
@@ -181,8 +161,7 @@ class cuda_multi_gpu : public multi_gpu_device {
     check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
 
-  std::vector<cuda_target> targets_;
-  std::vector<cuda_device_group> groups_;  ///< of the first one, two, …
+  const cuda_gpus gpus_;
 };
 
 const register_side<multi_gpu_device> registered(device_kind::cuda, make_side<cuda_multi_gpu>);

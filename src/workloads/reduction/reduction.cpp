@@ -21,6 +21,12 @@ reduction_layout layout_of(const reduction_problem& problem, uint64_t memory) {
   return made;
 }
 
+int64_t reduction_sum(uint64_t first, uint64_t count) {
+  int64_t sum = 0;
+  for (uint64_t i = 0; i < count; ++i) sum += reduction_element(first + i);
+  return sum;
+}
+
 std::string name_of_plan(const std::string& words) {
   std::string name = words;
   std::ranges::replace(name, ' ', '.');

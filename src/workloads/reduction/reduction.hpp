@@ -19,6 +19,7 @@ struct reduction_problem {
   uint32_t offset = 0;    ///< elements between a boundary of 256 bytes and the first
   bool cached = false;    ///< the same input again and again; else every sum finds its input in no cache
   std::string passing;    ///< how one sum follows the other: method_names::host_wait, relaunch or graph
+  uint64_t first = 0;     ///< the index of the memory's first element: inputs on several GPUs differ
 
   uint64_t bytes() const { return elements * (wide ? 8 : 4); }
 };
@@ -36,6 +37,9 @@ __host__ __device__
   bits ^= bits >> 32;
   return static_cast<int>(bits % 17) - 8;
 }
+
+/// The sum of those of indices `first` to `first + count - 1`.
+int64_t reduction_sum(uint64_t first, uint64_t count);
 
 /// How inputs lie in memory, so that sums find them in no cache, or all in one.
 struct reduction_layout {

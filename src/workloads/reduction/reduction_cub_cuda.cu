@@ -39,6 +39,13 @@ std::vector<sum_method<T>> cub_sums() {
           {method("cub-size", "CUB's DeviceReduce::Sum, elements counted by size_t"), calls_of_cub<T, size_t>}};
 }
 
+template <class T>
+sum_method<T> cub_sum() {
+  return cub_sums<T>().back();
+}
+
+template sum_method<float> cub_sum<float>();
+template sum_method<double> cub_sum<double>();
 template std::vector<sum_method<float>> cub_sums<float>();
 template std::vector<sum_method<double>> cub_sums<double>();
 

@@ -52,4 +52,11 @@ std::vector<sum_method<T>> cub_sums();
 template <class T>
 std::vector<sum_method<T>> sums_with_barriers();
 
+/// gpusync::reduce() as it comes, which is among the library's.
+template <class T>
+sum_method<T> library_sum();
+/// CUB's for any number of elements, which is among NVIDIA's.
+template <class T>
+sum_method<T> cub_sum();
+
 }  // namespace gpusync::tool

@@ -5,45 +5,25 @@
 
 #include <gpusync/core/cuda_code.cuh>
 #include <gpusync/gpusync.cuh>
-#include <gpusync/reduce/tiles.cuh>
 
 #include "boundary/cuda_barriers.hpp"
 #include "boundary/cuda_launch.hpp"
-#include "measure/cuda_full_blocks.cuh"
-#include "workloads/reduction/reduction_cuda.cuh"
+#include "workloads/reduction/sum_forms.cuh"
 
 namespace gpusync::tool {
 
 namespace {
 
-constexpr unsigned threads = 512, vectors = 4, blocks_per_sm = 4;
+using sum_form::blocks_per_sm, sum_form::threads;
 constexpr const char* name_of_default_barrier = "placed-counters-acquire-release";
-
-/// The calling block's sum, in its first thread.
-template <class T>
-__device__ __forceinline__ T sum_of_this_block(const reduction::input<T>& in) {
-  return reduction::sum_of_block<threads>(
-      reduction::sum_of_tiles<T, threads, vectors, reduction_walk::dealt, false>(in, nullptr, blockIdx.x, gridDim.x));
-}
 
 /// The sum of what blocks have left, by one of them.
 template <class T>
 __device__ __forceinline__ void sum_up(const T* sums, uint32_t count, T* out) {
-  T total = 0;
-  for (uint32_t i = threadIdx.x; i < count; i += threads) total += __ldcg(sums + i);
+  const T share = share_of_sums<threads>(sums, count);
   __syncthreads();
-  total = reduction::sum_of_block<threads>(total);
+  const T total = reduction::sum_of_block<threads>(share);
   if (threadIdx.x == 0) *out = total;
-}
-
-template <class T>
-__global__ void __launch_bounds__(threads, full_blocks<threads, blocks_per_sm>)
-    sum_blocks(reduction::input<T> in, T* sums) {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-  const T sum = sum_of_this_block(in);
-  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
 template <class T>
@@ -84,13 +64,6 @@ __global__ void __launch_bounds__(Threads, full_blocks<Threads, 4096 / Threads /
   if constexpr (Walk == reduction_walk::claimed) {
     if (atomicInc(left, gridDim.x - 1) == gridDim.x - 1) *claimed = 0;  // the last to leave
   }
-}
-
-/// Blocks for tiles of the forms above.
-template <class T>
-uint32_t blocks_for(const cuda_target& where, uint64_t elements) {
-  const uint64_t tiles = (elements * sizeof(T) + threads * vectors * 16 - 1) / (threads * vectors * 16);
-  return static_cast<uint32_t>(std::clamp<uint64_t>(tiles, 1, uint64_t{blocks_per_sm} * where.device().sm_count()));
 }
 
 /// What the blocks of a form leave their sums in.

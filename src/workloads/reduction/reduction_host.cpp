@@ -42,9 +42,9 @@ class host_sum_data : public run_data {
         offset_(problem.offset),
         elements_(problem.elements),
         sums_(2 * size_t{threads}),
-        results_(kept_results) {
+        results_(kept_results),
+        expected_(reduction_sum(offset_, elements_)) {
     for (uint64_t i = 0; i < input_.size(); ++i) input_[i] = T(reduction_element(i));
-    for (uint64_t i = 0; i < elements_; ++i) expected_ += reduction_element(offset_ + i);
   }
 
   host_sum_text<T> text() {
@@ -74,7 +74,7 @@ class host_sum_data : public run_data {
   const uint32_t offset_;
   const uint64_t elements_;
   std::vector<T> sums_, results_;
-  int64_t expected_ = 0;
+  const int64_t expected_;
 };
 
 template <class T>

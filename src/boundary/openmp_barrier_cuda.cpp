@@ -1,4 +1,5 @@
-// Threads of the host that meet at OpenMP's barrier: how the paper joins GPUs on the CPU's side.
+#include "boundary/openmp_barrier.hpp"
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -8,8 +9,9 @@
 #include <exception>
 #include <mutex>
 
+#include <gpusync/core/error.hpp>
+
 #include "measure/host_timer.hpp"
-#include "workloads/multi_gpu_barrier/multi_gpu_barrier.hpp"
 
 namespace gpusync::tool {
 
