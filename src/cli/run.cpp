@@ -358,7 +358,8 @@ exit_code run_run(const console_options& console, const run_options& options) {
     (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main looks whether standard output took it
   }
   for (const output& one : outputs) {
-    if (!one.file.is_stdout() && one.is_whole && failures.empty()) say(console, fmt::format("Wrote {}.", one.file.path()));
+    if (!one.file.is_stdout() && one.is_whole && failures.empty())
+      say(console, fmt::format("Wrote {}.", one.file.path()));
   }
   if (!thrown.empty()) failures.push_back(thrown);
   if (!failures.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(failures, " ")));

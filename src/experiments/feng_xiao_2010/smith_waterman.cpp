@@ -57,7 +57,8 @@ std::vector<sequence> read_all(const experiment_request& request, const std::str
       number += 1;
       if (one.name.size() > longest_name) one.name.resize(longest_name);
       // Rows go by the names.
-      if (one.name.empty() || names.count(one.name) != 0) one.name = fmt::format("{}:{}#{}", file.path, one.name, number);
+      if (one.name.empty() || names.count(one.name) != 0)
+        one.name = fmt::format("{}:{}#{}", file.path, one.name, number);
       names.insert(one.name);
       all.push_back(std::move(one));
     }

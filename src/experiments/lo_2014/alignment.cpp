@@ -1,4 +1,4 @@
-// Experiment alignment: the suffix-tree alignment of Lo et al. 2014 with artificial barriers (items L13 to L16, L18),
+// Experiment alignment: the suffix-tree alignment of Lo et al. 2014 with artificial barriers (items L13 to L18),
 // a suffix array beside it, and mummer; and matches of the user's own sequences.
 #include <fmt/format.h>
 
@@ -90,11 +90,12 @@ std::string answer(const measured_rows& measured) {
     if (gains && (gained == nullptr || *rho->value > *value_of(*gained, "rho"))) gained = entry;
   }
   if (fastest == nullptr) return "";
-  std::string head = fmt::format("{}: {} million reads a second", fastest->method, figure(*value_of(*fastest, rate_name)));
+  std::string head =
+      fmt::format("{}: {} million reads a second", fastest->method, figure(*value_of(*fastest, rate_name)));
   if (const auto over = value_of(*fastest, "over_mummer")) head += fmt::format(", {} mummer", ratio(*over));
-  const std::string barriers =
-      gained == nullptr ? "no artificial barrier gains for certain"
-                        : fmt::format("{} gains {} %", gained->method, figure(*value_of(*gained, "rho")));
+  const std::string barriers = gained == nullptr
+                                   ? "no artificial barrier gains for certain"
+                                   : fmt::format("{} gains {} %", gained->method, figure(*value_of(*gained, "rho")));
   return answer_in(measured, {head + "; " + barriers, head}, nullptr);
 }
 
@@ -106,10 +107,11 @@ std::vector<axis> axes() {
                  "artificial barriers: 1 behind every edge, 2 behind every suffix, both; control-…: a fence for the "
                  "compiler in their place",
                  0, 0, true, "all; those that a gain is measured against come along"});
-  all.push_back({"order", "numbers of the tree's nodes: breadth, its first levels together, or depth", 0, 0, true,
-                 "breadth"});
-  all.push_back({"threads", "threads (work-items) in a block; on the host in one of as many blocks as there is room for",
-                 1, 1024, false, "256 on CUDA, 64 on OpenCL, 1 on the host"});
+  all.push_back(
+      {"order", "numbers of the tree's nodes: breadth, its first levels together, or depth", 0, 0, true, "breadth"});
+  all.push_back({"threads",
+                 "threads (work-items) in a block; on the host in one of as many blocks as there is room for", 1, 1024,
+                 false, "256 on CUDA, 64 on OpenCL, 1 on the host"});
   all.push_back({"method", "suffix-tree, suffix-array, and mummer where it is installed", 0, 0, true, "all"});
   return all;
 }
@@ -117,7 +119,7 @@ std::vector<axis> axes() {
 const register_experiment registered({
     experiment_name,
     "reads against a genome by its suffix tree: do artificial barriers pay, and how far is mummer?",
-    {"L13", "L14", "L15", "L16", "L18"},
+    {"L13", "L14", "L15", "L16", "L17", "L18"},
     {device_kind::cuda, device_kind::opencl, device_kind::host},
     axes(),
     run,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "experiments/choices.hpp"
@@ -22,12 +23,6 @@ bool wants_mummer(const experiment_request& request) {
   return std::ranges::find(words, mummer_name) != words.end();
 }
 
-/// A method on the device, and what its runs must find.
-struct prepared_search {
-  method_word method;
-  std::shared_ptr<match_workload> workload;
-};
-
 /// A method with barriers placed somewhere.
 struct search {
   const prepared_search* by;
@@ -46,20 +41,7 @@ class measured_case {
       : input_(input), case_(one), prepared_(prepared), device_(device), request_(request), sink_(sink) {}
 
   void run(const std::function<void(double, const std::string&)>& progress) {
-    batch_ = match_batch::of(prepared_.queries, case_.least);
-    for (const method_word& method : methods_of(request_)) {
-      progress(0, fmt::format("{} on the host", method.word));
-      const auto expected = std::make_shared<const std::vector<match_record>>(expected_records(
-          prepared_.index, prepared_.queries, batch_, method.method, sink_.interrupted));
-      searches_.push_back(
-          {method, kept_if_stuck(device_.matching({&prepared_.index, &batch_, method.method, expected}))});
-    }
-    if (wants_mummer(request_) && !prepared_.mummer.contains(case_.least)) {
-      progress(0, mummer_name);
-      prepared_.mummer[case_.least] =
-          time_mummer(prepared_.references, prepared_.queries, case_.least, request_.quick, sink_.interrupted);
-      add_mummer_rows();
-    }
+    if (!prepared_.batch || prepared_.batch->batch.least != case_.least) prepare_queries(progress);
     measure([&](double fraction) { progress(fraction, ""); });
     if (sink_.interrupted()) return;
     progress(1, "matches listed");
@@ -67,6 +49,26 @@ class measured_case {
   }
 
  private:
+  void prepare_queries(const std::function<void(double, const std::string&)>& progress) {
+    prepared_.batch.reset();  // before the next takes memory
+    auto made = std::make_unique<prepared_queries>();
+    made->batch = match_batch::of(prepared_.queries, case_.least);
+    for (const method_word& one : methods_of(request_)) {
+      progress(0, fmt::format("{} on the host", one.word));
+      const auto expected = std::make_shared<const std::vector<match_record>>(
+          expected_records(prepared_.index, prepared_.queries, made->batch, one.method, sink_.interrupted));
+      made->searches.push_back(
+          {one, kept_if_stuck(device_.matching({&prepared_.index, &made->batch, one.method, expected}))});
+    }
+    if (wants_mummer(request_)) {
+      progress(0, mummer_name);
+      made->mummer =
+          time_mummer(prepared_.references, prepared_.queries, case_.least, request_.quick, sink_.interrupted);
+    }
+    prepared_.batch = std::move(made);
+    add_mummer_rows();
+  }
+
   axis_values axes() const {
     return {{"reference", input_.reference},
             {"bases", static_cast<int64_t>(prepared_.index.text.bases.size() - 1)},
@@ -80,14 +82,15 @@ class measured_case {
     all.emplace_back("threads", int64_t{case_.threads});
     return all;
   }
-  const std::vector<mummer_times>& mummer() const { return prepared_.mummer[case_.least]; }
+  const std::vector<mummer_times>& mummer() const { return prepared_.batch->mummer; }
+  const std::vector<prepared_search>& searches() const { return prepared_.batch->searches; }
   double reads() const { return static_cast<double>(prepared_.queries.size()); }
 
   /// All placements of all methods take turns.
   void measure(const std::function<void(double)>& progress) {
     std::map<std::string, search> by_name;
     std::vector<step_method> all;
-    for (const prepared_search& by : searches_) {
+    for (const prepared_search& by : searches()) {
       for (const barrier_placement& placement : placements_of(request_)) {
         step_method method;
         method.name = name_of(by.method, placement.name);
@@ -105,14 +108,15 @@ class measured_case {
       const search& one = by_name.at(method.name);
       step_method placed;
       placed.name = one.placement.name;
-      const auto program =
-          kept_if_stuck(one.by->workload->prepare(placed, one.by->workload->shape_of(case_.threads)));
+      const auto program = kept_if_stuck(one.by->workload->prepare(placed, one.by->workload->shape_of(case_.threads)));
       program->end_when(sink_.interrupted);
-      return {{[program]() -> turn_samples { return {{run_sample, program->run() * 1e-6}}; }},
+      return {{[program]() -> turn_samples {
+                return {{run_sample, program->run() * 1e-6}};
+              }},
               [program] { return program->verify(); }};
     };
-    results_ = compare_methods({experiment_name, request_, sink_, {}, [this] { return device_.clock_mhz(); }}, all, prepare,
-                               rule_for_runs(request_.quick), progress);
+    results_ = compare_methods({experiment_name, request_, sink_, {}, [this] { return device_.clock_mhz(); }}, all,
+                               prepare, rule_for_runs(request_.quick), progress);
     for (method_result& result : results_) {
       result.entry.metrics = {{"run_time", result.median_of(run_sample, 1, "ms", request_.keep_samples)}};
     }
@@ -141,7 +145,8 @@ class measured_case {
                                     [](double with, double without) { return 100 * (1 - with / without); }),
                            1, "%", false);
     };
-    const method_result *const none = with(one, barrier_placements[0].name), *control = with(one, one.placement.control);
+    const method_result *const none = with(one, barrier_placements[0].name),
+                               *control = with(one, one.placement.control);
     if (none != nullptr && none != &result) result.entry.metrics.emplace_back("rho_over_none", gain_over(*none));
     if (none != nullptr && control != nullptr) {
       const auto median = [](const method_result& of) { return of.entry.metrics.front().second.value; };
@@ -157,8 +162,8 @@ class measured_case {
   /// All matches, from what the device's last run left: a row of them, the text if somebody wants it, and what mummer
   /// finds.
   void list_all() {
-    if (searches_.empty()) return;
-    const prepared_search& by = searches_.front();
+    if (searches().empty()) return;
+    const prepared_search& by = searches().front();
     const method_result* best = nullptr;
     for (const method_result& result : results_) {
       const bool is_ok = result.entry.status == row_status::ok && result.entry.metrics.front().second.value;
@@ -178,8 +183,8 @@ class measured_case {
     const std::vector<match_record> records = by.workload->records();
     const double read_ms = reading.nanoseconds() * 1e-6;
     const host_timer listing;
-    const auto matches = matches_of(prepared_.index, prepared_.queries, batch_, by.method.method, records,
-                                    sink_.interrupted);
+    const auto matches = matches_of(prepared_.index, prepared_.queries, prepared_.batch->batch, by.method.method,
+                                    records, sink_.interrupted);
     const std::string text = as_printed(prepared_.index.text, prepared_.queries, matches);
     const double list_ms = listing.nanoseconds() * 1e-6;
     uint64_t count = 0;
@@ -223,7 +228,8 @@ class measured_case {
       entry.axes.emplace_back("processes", int64_t{other.processes});
       entry.metrics = {{"run_time", median_metric(other.match, 1, "ms", request_.keep_samples)},
                        {"index_time", median_metric(other.index, 1, "ms", request_.keep_samples)}};
-      entry.verification = fmt::format("of the first {} queries; index_time is that of a query of one base", other.reads);
+      entry.verification =
+          fmt::format("of the first {} queries; index_time is that of a query of one base", other.reads);
       if (const auto found = other.reads_per_second()) {
         entry.metrics.emplace_back(rate_name, plain_metric(*found * 1e-6, "1e6/s", other.match.size()));
       } else {
@@ -240,8 +246,6 @@ class measured_case {
   match_device& device_;
   const experiment_request& request_;
   const experiment_sink& sink_;
-  match_batch batch_;
-  std::vector<prepared_search> searches_;
   std::vector<method_result> results_;
 };
 

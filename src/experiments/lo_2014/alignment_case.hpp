@@ -3,7 +3,7 @@
 #pragma once
 
 #include <functional>
-#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,12 +30,25 @@ std::vector<method_word> methods_of(const experiment_request& request);
 /// The placements that the user named, and what their gain is measured against. Throws usage_error.
 std::vector<barrier_placement> placements_of(const experiment_request& request);
 
+/// A method on the device, and what its runs must find.
+struct prepared_search {
+  method_word method;
+  std::shared_ptr<match_workload> workload;
+};
+
+/// What cases have in common that look for matches of the same least length.
+struct prepared_queries {
+  match_batch batch;
+  std::vector<prepared_search> searches;
+  std::vector<mummer_times> mummer;  ///< empty: it was not asked
+};
+
 /// What several cases have in common.
 struct prepared_input {
   std::vector<sequence> references, queries;
   reference_index index;
   double index_ms = 0;
-  std::map<uint32_t, std::vector<mummer_times>> mummer;  ///< by the letters of a match
+  std::unique_ptr<prepared_queries> batch;  ///< of the last case; uses the index
 };
 
 /// Makes the sequences of an input and the index of its references.

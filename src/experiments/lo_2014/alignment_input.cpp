@@ -127,8 +127,7 @@ std::vector<alignment_case> cases_of(const experiment_request& request, const st
   for (size_t i = 0; i < inputs.size(); ++i) {
     for (const node_order order : chosen_of(request, "order", orders, word_of, {word_of(node_order::breadth)})) {
       for (const int64_t least : request.axes.numbers_or("min-match", {inputs[i].usual_least})) {
-        for (const int64_t threads :
-             request.axes.numbers_or("threads", {threads_by_default(request.device.kind)})) {
+        for (const int64_t threads : request.axes.numbers_or("threads", {threads_by_default(request.device.kind)})) {
           all.push_back({i, static_cast<uint32_t>(least), order, static_cast<uint32_t>(threads)});
         }
       }
@@ -148,7 +147,8 @@ std::vector<axis> input_axes() {
       {"reference", "FASTA files, plain or gzip: one reference, of all their sequences", 0, 0, true,
        "none: those of axis benchmark are generated"},
       {"query", "FASTA files of the queries", 0, 0, true, "none: reads of the reference are simulated"},
-      {"benchmark", "generated references in the sizes of table 5", 0, 0, true, fmt::format("{}", fmt::join(names, ","))},
+      {"benchmark", "generated references in the sizes of table 5", 0, 0, true,
+       fmt::format("{}", fmt::join(names, ","))},
       {"scale", "bases of a generated reference, in thousandths of its genome's", 1, 1000, false,
        fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", scale_by_default(true, false),
                    scale_by_default(false, false), scale_by_default(true, true), scale_by_default(false, true)),

@@ -21,8 +21,8 @@ std::vector<sequence> some_of(const std::vector<sequence>& queries, bool quick) 
   uint64_t bases = 0;
   for (const sequence& one : queries) {
     bases += one.bases.size();
-    const bool too_many = some.size() >= (quick ? most_reads_quick : most_reads) ||
-                          bases > (quick ? most_bases_quick : most_bases);
+    const bool too_many =
+        some.size() >= (quick ? most_reads_quick : most_reads) || bases > (quick ? most_bases_quick : most_bases);
     if (too_many && !some.empty()) break;
     some.push_back(one);
   }

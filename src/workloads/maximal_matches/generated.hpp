@@ -31,8 +31,9 @@ inline constexpr std::array read_benchmarks = {
 /// base in fifty is another: repeats, as genomes have them. The same on every machine; others for another `seed`.
 sequence generated_reference(uint32_t bases, uint32_t seed);
 
-/// Reads of a reference: pieces of `bases` bases from anywhere in it, all places alike, of which `changed` in a thousand
-/// are another base. Its sequences must be longer than a read. Names are "1", "2", and so on. The same on every machine.
+/// Reads of a reference: pieces of `bases` bases from anywhere in it, all places alike, of which `changed` in a
+/// thousand are another base. Its sequences must be longer than a read. Names are "1", "2", and so on. The same on
+/// every machine.
 std::vector<sequence> generated_reads(const std::vector<sequence>& references, uint32_t reads, uint32_t bases,
                                       uint32_t changed, uint32_t seed);
 

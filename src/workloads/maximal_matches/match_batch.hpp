@@ -42,8 +42,8 @@ struct match_batch {
 /// The records that a run must leave, by the tree in plain C++: for each suffix the longest piece of the reference that
 /// it begins with. On all processors. Asks `interrupted` now and then, in any thread, and throws run_interrupted once
 /// it has said yes.
-std::vector<match_record> expected_records(const reference_index& index, const std::vector<sequence>& queries,
-                                           const match_batch& batch, match_method method,
-                                           const std::function<bool()>& interrupted = [] { return false; });
+std::vector<match_record> expected_records(
+    const reference_index& index, const std::vector<sequence>& queries, const match_batch& batch, match_method method,
+    const std::function<bool()>& interrupted = [] { return false; });
 
 }  // namespace gpusync::tool

@@ -35,8 +35,7 @@ class cuda_matching : public match_workload {
   std::unique_ptr<program> prepared(const step_shape& shape) {
     using text_type = match_text<Index, Edges, Suffixes>;
     const auto of_shape = std::make_shared<cuda_arrays>(where_, match_arrays_of_shape(problem_, shape));
-    const text_type text{
-        {}, match_index_in<Index>(problem_, *memory_), match_reads_in(problem_, *memory_, *of_shape)};
+    const text_type text{{}, match_index_in<Index>(problem_, *memory_), match_reads_in(problem_, *memory_, *of_shape)};
     step_method launch;
     launch.name = method_names::relaunch;
     return prepare_program(launch, shape,

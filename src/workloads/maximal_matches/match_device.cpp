@@ -51,8 +51,8 @@ std::vector<array_content> match_arrays(const match_problem& problem) {
   }
   all.push_back(array_content::once(packed(index.text.bases, MATCH_NOT_IN_REFERENCE)));
   if (problem.method == match_method::array) {
-    all.push_back(array_content::once(
-        rows_of_words(index, letters_of_words(index.text.bases.size(), problem.batch->least))));
+    all.push_back(
+        array_content::once(rows_of_words(index, letters_of_words(index.text.bases.size(), problem.batch->least))));
   }
   return all;
 }

@@ -38,9 +38,9 @@ class host_matching : public match_workload {
         {}, match_index_in<Index>(problem_, *memory_), match_reads_in(problem_, *memory_, *of_shape)};
     step_method launch;
     launch.name = method_names::host_wait;
-    return prepare_program(launch, shape,
-                           host_computation{host_text::of(text), step_sequence::of_whole(1),
-                                            match_result(problem_, memory_, of_shape)});
+    return prepare_program(
+        launch, shape,
+        host_computation{host_text::of(text), step_sequence::of_whole(1), match_result(problem_, memory_, of_shape)});
   }
 
   const match_problem problem_;

@@ -68,8 +68,7 @@ std::vector<std::vector<maximal_match>> matches_of(const reference_index& index,
   std::vector<std::vector<maximal_match>> all(queries.size());
   in_parallel(queries.size(), 64, [&](size_t begin, size_t end) {
     for (size_t i = begin; i < end; ++i) {
-      all[i] =
-          matches_of_query(index, queries[i].bases, batch.queries[i], method, batch.least, records, interrupted);
+      all[i] = matches_of_query(index, queries[i].bases, batch.queries[i], method, batch.least, records, interrupted);
     }
   });
   return all;

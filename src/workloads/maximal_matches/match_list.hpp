@@ -22,10 +22,9 @@ struct maximal_match {
 /// All maximal matches of `batch.least` letters or more, query by query, in the order of the queries' letters, then of
 /// the reference. On all processors, beginning with a row that each record names: the rows around it share fewer and
 /// fewer letters with the suffix. `interrupted` as for expected_records().
-std::vector<std::vector<maximal_match>> matches_of(const reference_index& index, const std::vector<sequence>& queries,
-                                                   const match_batch& batch, match_method method,
-                                                   const std::vector<match_record>& records,
-                                                   const std::function<bool()>& interrupted = [] { return false; });
+std::vector<std::vector<maximal_match>> matches_of(
+    const reference_index& index, const std::vector<sequence>& queries, const match_batch& batch, match_method method,
+    const std::vector<match_record>& records, const std::function<bool()>& interrupted = [] { return false; });
 
 /// They as `mummer -maxmatch` 3.23 prints them, but for their order: a line for each query, "> NAME", and behind it one
 /// for each match, with where it begins in the reference and in the query, counted from 1, and its length; where the

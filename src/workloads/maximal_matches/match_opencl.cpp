@@ -20,8 +20,8 @@ class match_kernels {
     if (!made) {
       const auto kind = [](pace_kind what) { return std::to_string(static_cast<uint32_t>(what)); };
       made = std::make_shared<opencl_kernels>(target_, embedded::match_text_h,
-                                              "-DMATCH_EDGES_KIND=" + kind(placement.edges) + " -DMATCH_SUFFIXES_KIND=" +
-                                                  kind(placement.suffixes) +
+                                              "-DMATCH_EDGES_KIND=" + kind(placement.edges) +
+                                                  " -DMATCH_SUFFIXES_KIND=" + kind(placement.suffixes) +
                                                   (method == match_method::array ? " -DMATCH_BY_ARRAY" : ""));
     }
     return made;
@@ -42,9 +42,8 @@ class opencl_matching : public match_workload {
         memory_(std::move(memory)) {}
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    const auto* const placement =
-        std::find_if(barrier_placements.begin(), barrier_placements.end(),
-                     [&](const barrier_placement& each) { return each.name == method.name; });
+    const auto* const placement = std::find_if(barrier_placements.begin(), barrier_placements.end(),
+                                               [&](const barrier_placement& each) { return each.name == method.name; });
     if (placement == barrier_placements.end()) throw invalid_argument("There is no placement " + method.name + ".");
     const auto of_shape = std::make_shared<opencl_arrays>(kernels_->target(), match_arrays_of_shape(problem_, shape));
     const auto set_arguments = [memory = memory_, of_shape, problem = problem_](cl::Kernel& kernel, cl_uint first) {

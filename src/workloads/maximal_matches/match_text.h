@@ -249,10 +249,10 @@ typedef struct {
 
 /// While a row is looked for.
 typedef struct {
-  match_rows rows;                      ///< that begin with the suffix's first word
-  uint32_t left, right;                 ///< rows before `left` come before the suffix, those from `right` on do not
-  uint32_t left_common, right_common;   ///< letters that the rows there have in common with it
-  uint32_t code, known;                 ///< the first word less its last letter, and how many of its letters are known
+  match_rows rows;                     ///< that begin with the suffix's first word
+  uint32_t left, right;                ///< rows before `left` come before the suffix, those from `right` on do not
+  uint32_t left_common, right_common;  ///< letters that the rows there have in common with it
+  uint32_t code, known;                ///< the first word less its last letter, and how many of its letters are known
 } match_array_walk;
 
 /// Before the first suffix of a query.
@@ -344,14 +344,15 @@ STEP_FUNCTION void match_all(MATCH_INDEX index, match_reads reads, MATCH_EDGES e
 
 #ifdef __OPENCL_VERSION__  // what boundary/steps.cl asks for
 #ifdef MATCH_BY_ARRAY
-#define MATCH_INDEX_PARAMETERS __global const uint *position, __global const uint *text, __global const match_rows *words
+#define MATCH_INDEX_PARAMETERS \
+  __global const uint *position, __global const uint *text, __global const match_rows *words
 #define MATCH_INDEX_ARGUMENTS position, text, words
 #else
 #define MATCH_INDEX_PARAMETERS __global const match_node *nodes, __global const uint *text
 #define MATCH_INDEX_ARGUMENTS nodes, text
 #endif
-#define STEP_PARAMETERS                                                                           \
-  __global match_record *records, __global const match_query *all, __global const uint *letters,  \
+#define STEP_PARAMETERS                                                                          \
+  __global match_record *records, __global const match_query *all, __global const uint *letters, \
       MATCH_INDEX_PARAMETERS, __global const uint *most, uint count, uint least, uint word, __local uint *votes
 #define STEP_ARGUMENTS records, all, letters, MATCH_INDEX_ARGUMENTS, most, count, least, word, votes
 #define STEP_KEEPS_NOTHING

@@ -12,7 +12,8 @@ namespace gpusync::tool {
 namespace {
 
 /// Induced sorting. A suffix is small if it comes before the one behind it, else large; a small one behind a large one
-/// is a leftmost small one. Once those are in order, one pass brings the large ones into theirs, and one the small ones.
+/// is a leftmost small one. Once those are in order, one pass brings the large ones into theirs, and one the small
+/// ones.
 template <class Letter>
 class induced_sorting {
  public:

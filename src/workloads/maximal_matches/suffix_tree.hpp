@@ -15,8 +15,8 @@ enum class node_order {
   depth     ///< each before those below it, in the order of the suffix array
 };
 
-/// The nodes that are no leaves: the root, and each piece of text behind which different letters follow, or behind which
-/// a suffix ends that is not the only one to begin so. A leaf has no node, but a number in its parent's
+/// The nodes that are no leaves: the root, and each piece of text behind which different letters follow, or behind
+/// which a suffix ends that is not the only one to begin so. A leaf has no node, but a number in its parent's
 /// (match_node::child), unless its suffix ends at its parent: then it has none, and only its row tells of it.
 struct suffix_tree {
   std::vector<match_node> nodes;
