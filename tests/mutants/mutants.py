@@ -167,7 +167,7 @@ MUTANTS = [
     Mutant("common_letters_beyond_unknown_ones", "matches", "unknown_letters_match_nothing",
            "src/workloads/maximal_matches/suffix_array.cpp",
            "text[at + length] == text[other + length] && text[at + length] != unknown_base",
-           "text[at + length] == text[other + length]"),
+           "at + length < text.size() && other + length < text.size() && text[at + length] == text[other + length]"),
     Mutant("link_a_letter_short", "matches", "links_lead_to_the_letters_without_the_first",
            "src/workloads/maximal_matches/suffix_tree.cpp",
            "while (depth(at) + 1 < node.depth)",

@@ -82,10 +82,12 @@ void check(const experiment_request& request) {
 
 std::string answer(const measured_rows& measured) {
   const row *fastest = nullptr, *gained = nullptr;
+  bool has_barriers = false;
   for (const row* entry : measured.rows) {
     if (entry->method == mummer_name || entry->method == list_name || !value_of(*entry, rate_name)) continue;
     if (fastest == nullptr || *value_of(*entry, rate_name) > *value_of(*fastest, rate_name)) fastest = entry;
     const metric* const rho = entry->find_metric("rho");
+    has_barriers = has_barriers || rho != nullptr;
     const bool gains = rho != nullptr && rho->bounds && rho->bounds->low > 0;
     if (gains && (gained == nullptr || *rho->value > *value_of(*gained, "rho"))) gained = entry;
   }

@@ -276,7 +276,7 @@ std::vector<barrier_placement> placements_of(const experiment_request& request) 
   }
   std::vector<barrier_placement> all;
   std::ranges::copy_if(barrier_placements, std::back_inserter(all),
-                       [&](const barrier_placement& one) { return wanted.count(one.name) != 0; });
+                       [&](const barrier_placement& one) { return wanted.contains(one.name); });
   return all;
 }
 

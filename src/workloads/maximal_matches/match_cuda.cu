@@ -17,7 +17,9 @@ template <class Index>
 class cuda_matching : public match_workload {
  public:
   cuda_matching(const cuda_target& where, const match_problem& problem, std::shared_ptr<cuda_arrays> memory)
-      : match_workload(memory, problem.batch->records), where_(where), problem_(problem), memory_(std::move(memory)) {}
+      : match_workload(memory, problem.batch->records), where_(where), problem_(problem), memory_(std::move(memory)) {
+    problem_.expected.reset();  // the device has it
+  }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     std::unique_ptr<program> made;
@@ -44,7 +46,7 @@ class cuda_matching : public match_workload {
   }
 
   const cuda_target& where_;
-  const match_problem problem_;
+  match_problem problem_;
   const std::shared_ptr<cuda_arrays> memory_;
 };
 

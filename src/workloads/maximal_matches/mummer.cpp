@@ -104,7 +104,7 @@ mummer_outcome mummer_files::run(uint32_t least, const std::function<std::string
       [&](size_t process, size_t) {
         // It talks on its standard error.
         const child_outcome child =
-            run_child({"sh", "-c", "exec mummer -maxmatch -n -l \"$1\" \"$2\" \"$3\" 2> /dev/null", "mummer",
+            run_child({"sh", "-c", R"(exec mummer -maxmatch -n -l "$1" "$2" "$3" 2> /dev/null)", "mummer",
                        std::to_string(least), path("references.fa"), path(query_of(process))},
                       {longest_run});
         if (!child.ended || child.exit_code != 0) {
