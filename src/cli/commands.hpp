@@ -27,6 +27,7 @@ struct run_options {
   bool quick = false;
   bool no_samples = false;                         ///< leave the samples out of the JSON
   std::optional<std::string> json, csv, markdown;  ///< output files; "-" is stdout
+  std::optional<std::string> matches;              ///< for what experiment alignment finds; "-" is stdout
   bool dry = false;                                ///< say what would be measured, and measure nothing
   bool resume = false;                             ///< go on with the run of `json` that was cut short
   std::vector<std::string> command;                ///< as the user typed it, for the context

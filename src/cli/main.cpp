@@ -224,6 +224,9 @@ int parse_and_run(int argc, char** argv) {
   run->add_option("--json", options.json, "Write the result document to this file (- is stdout)")->type_name("FILE");
   run->add_option("--csv", options.csv, "Write the rows as CSV (- is stdout)")->type_name("FILE");
   run->add_option("--md", options.markdown, "Write the tables as Markdown (- is stdout)")->type_name("FILE");
+  run->add_option("--matches", options.matches,
+                  "Write the matches that alignment finds to this file, as mummer prints them (- is stdout)")
+      ->type_name("FILE");
   run->add_flag("--dry-run", options.dry, "Say what would be measured and how long it takes; measure nothing");
   run->add_flag("--resume", options.resume, "Go on where a run with the same --json FILE was cut short");
   run->footer([&] { return describe_axes(options.command); });

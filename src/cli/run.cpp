@@ -38,7 +38,9 @@ namespace {
 /// One output that the user asked for, open since before the first measurement.
 struct output {
   output_file file;
+  /// Null: an experiment hands its text over while it runs.
   std::string (*render)(const document&);
+  bool is_whole = true;
 };
 
 std::vector<output> open_outputs(const run_options& options) {
@@ -47,14 +49,16 @@ std::vector<output> open_outputs(const run_options& options) {
     if (!path) return;
     for (const output& other : outputs) {
       if (!other.file.goes_to(*path)) continue;
-      throw usage_error(other.file.is_stdout() ? "Only one of --json, --csv and --md can go to standard output (-)."
-                                               : fmt::format("Two outputs cannot go to the same file '{}'.", *path));
+      throw usage_error(other.file.is_stdout()
+                            ? "Only one of --json, --csv, --md and --matches can go to standard output (-)."
+                            : fmt::format("Two outputs cannot go to the same file '{}'.", *path));
     }
-    outputs.push_back({output_file(*path), render});
+    outputs.push_back({output_file(*path), render, render != nullptr});
   };
   open(options.json, to_json_text);
   open(options.csv, to_csv);
   open(options.markdown, to_markdown);
+  open(options.matches, nullptr);
   return outputs;
 }
 
@@ -86,7 +90,8 @@ void require_inputs_stay(const std::vector<job>& jobs, const std::vector<output>
 std::vector<std::string> write_outputs(std::vector<output>& outputs, const document& results) {
   std::vector<std::string> failures;
   for (output& one : outputs) {
-    one.file.write(one.render(results));
+    if (!one.is_whole) continue;
+    if (one.render != nullptr) one.file.write(one.render(results));
     try {
       one.file.commit();
     } catch (const output_error& error) {
@@ -98,6 +103,19 @@ std::vector<std::string> write_outputs(std::vector<output>& outputs, const docum
 
 bool runs_on(const experiment& what, const device_description& device) {
   return std::ranges::find(what.devices, device.kind) != what.devices.end();
+}
+
+/// Throws usage_error if an experiment finds no matches that could be written.
+void require_matches(const std::vector<const experiment*>& experiments, const run_options& options) {
+  if (!options.matches) return;
+  for (const experiment* one : experiments) {
+    if (one->finds_matches) continue;
+    throw usage_error(fmt::format("--matches is for experiments that find matches, and {} finds none.", one->name));
+  }
+  if (experiments.size() > 1 || options.devices.size() > 1) {
+    throw usage_error("--matches is for one experiment on one device at a time.");
+  }
+  if (options.resume) throw usage_error("--matches needs everything to be found anew: leave --resume out.");
 }
 
 /// The first device of this machine that the experiment runs on; throws no_such_device naming what it needs.
@@ -122,6 +140,7 @@ std::vector<job> plan(const run_options& options) {
     experiments.push_back(&find_experiment(name));
     for (const axis& a : experiments.back()->axes) axes.push_back(a);
   }
+  require_matches(experiments, options);
   axis_choice choice;
   for (const std::string& text : options.axes) parse_axis(text, axes, choice);
 
@@ -141,7 +160,7 @@ std::vector<job> plan(const run_options& options) {
         throw usage_error(fmt::format("The experiment {} does not run on {} devices, such as {}.", one->name,
                                       to_string(device.kind), device.id));
       }
-      jobs.push_back({one, {device, choice, options.quick, !options.no_samples}});
+      jobs.push_back({one, {device, choice, options.quick, !options.no_samples, options.matches.has_value()}});
       if (one->request.check) one->request.check(jobs.back().request);
     }
   }
@@ -294,6 +313,13 @@ exit_code run_run(const console_options& console, const run_options& options) {
     sink.progress = [&](double fraction, const std::string& what) {
       progress.update((static_cast<double>(i) + fraction) / static_cast<double>(jobs.size()), what);
     };
+    const auto of_matches = std::ranges::find(outputs, nullptr, &output::render);
+    if (of_matches != outputs.end()) {
+      sink.matches = [&to = *of_matches](const std::string& text) {
+        to.file.write(text);
+        to.is_whole = true;
+      };
+    }
     try {
       one.what->run(one.request, sink);
     } catch (const std::exception& failure) {  // keep what was measured
@@ -332,7 +358,8 @@ exit_code run_run(const console_options& console, const run_options& options) {
     (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main looks whether standard output took it
   }
   for (const output& one : outputs) {
-    if (!one.file.is_stdout() && failures.empty()) say(console, fmt::format("Wrote {}.", one.file.path()));
+    if (!one.file.is_stdout() && one.is_whole && failures.empty())
+      say(console, fmt::format("Wrote {}.", one.file.path()));
   }
   if (!thrown.empty()) failures.push_back(thrown);
   if (!failures.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(failures, " ")));

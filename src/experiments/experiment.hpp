@@ -20,6 +20,7 @@ struct experiment_request {
   axis_choice axes;
   bool quick = false;
   bool keep_samples = false;
+  bool wants_matches = false;  ///< experiment_sink::matches is there
 };
 
 /// Where an experiment puts what it finds, and what it asks while it runs.
@@ -36,6 +37,8 @@ struct experiment_sink {
   std::function<std::optional<std::vector<row>>(const std::string& what)> recall = nullptr;
   /// Told behind each case that was measured to its end, after its rows; may be null.
   std::function<void()> done = nullptr;
+  /// Takes the text of an experiment that finds matches (experiment::finds_matches), once; null if nobody wants it.
+  std::function<void(const std::string& text)> matches = nullptr;
 };
 
 /// About the longest that a case takes, in seconds: its time budget, and what comes before.
@@ -77,6 +80,8 @@ struct experiment {
   /// What it has found in one sentence of at most 25 words, made by answer_in(); empty if its rows say nothing. Null:
   /// the verdict on its times (results/verdict.hpp).
   std::string (*answer)(const measured_rows&) = nullptr;
+  /// Whether it finds matches of sequences, as a text that people ask for by --matches.
+  bool finds_matches = false;
 };
 
 /// Hands over rows that claim to be right.

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The mutants: copies of the library with one fault each, and the check that must find each of them out.
+"""The mutants: copies of the library, or of the tool's sources beside it, with one fault each, and the check that must
+find each of them out.
 
 usage: mutants.py names                                                    PROGRAM:NAME of each
        mutants.py check INCLUDE README                                     do all still fit, and is each described?
@@ -25,7 +26,7 @@ class Mutant(NamedTuple):
     name: str
     program: str  # PROGRAM_checks.cpp, or machine_code
     check: str  # of that program; for machine_code, a kernel
-    header: str
+    header: str  # in include/gpusync, or, if it begins so, in src/
     text: str  # stands once in the header
     replacement: str
 
@@ -179,12 +180,57 @@ MUTANTS = [
     Mutant("survivor_flag_before_the_fence", "machine_code", "survivor", "rmw/fault_tolerant_cuda.cuh",
            'asm volatile("fence.acq_rel.gpu;" ::: "memory");\n      store<memory_order::relaxed>(flag, mark);',
            'store<memory_order::relaxed>(flag, mark);\n      asm volatile("fence.acq_rel.gpu;" ::: "memory");'),
+
+    # Maximal matches.
+    Mutant("common_letters_beyond_unknown_ones", "matches", "unknown_letters_match_nothing",
+           "src/workloads/maximal_matches/suffix_array.cpp",
+           "text[at + length] == text[other + length] && text[at + length] != unknown_base",
+           "at + length < text.size() && other + length < text.size() && text[at + length] == text[other + length]"),
+    Mutant("link_a_letter_short", "matches", "links_lead_to_the_letters_without_the_first",
+           "src/workloads/maximal_matches/suffix_tree.cpp",
+           "while (depth(at) + 1 < node.depth)",
+           "while (depth(at) + 2 < node.depth)"),
+    Mutant("link_to_the_root", "matches", "links_lead_to_the_letters_without_the_first",
+           "src/workloads/maximal_matches/suffix_tree.cpp",
+           "node.link = at;",
+           ""),
+    Mutant("a_letter_known_too_many", "matches", "devices_find_the_longest_pieces",
+           "src/workloads/maximal_matches/match_text.h",
+           "walk->known = walk->length > 0 ? walk->length - 1 : 0;",
+           "walk->known = walk->length;"),
+    Mutant("row_of_the_wrong_side", "matches", "devices_find_the_longest_pieces",
+           "src/workloads/maximal_matches/match_text.h",
+           "has_right && (!has_left || walk->right_common >= walk->left_common)",
+           "has_right"),
+    Mutant("unknown_matches_unknown", "matches", "unknown_letters_match_nothing",
+           "src/workloads/maximal_matches/match_text.h",
+           "#define MATCH_NOT_IN_QUERY 8u",
+           "#define MATCH_NOT_IN_QUERY 4u"),
+    Mutant("own_turns_in_step", "matches", "threads_pass_as_many_barriers_as_their_block",
+           "src/workloads/maximal_matches/match_text.h",
+           "MATCH_IN_STEP(edges, suffixes) ? reads.most[first / here.threads] : query.suffixes",
+           "query.suffixes"),
+    Mutant("left_end_not_looked_at", "matches", "matches_are_maximal",
+           "src/workloads/maximal_matches/match_list.cpp",
+           "if (position > 0 && before != unknown_base && text.bases[position - 1] == before) return;",
+           ""),
+    Mutant("rows_of_one_side", "matches", "matches_are_all_found",
+           "src/workloads/maximal_matches/match_list.cpp",
+           "for (uint32_t next = row + 1; next < suffixes.rows(); ++next)",
+           "for (uint32_t next = suffixes.rows(); next < suffixes.rows(); ++next)"),
 ]
+
+
+def path_of(mutant, include):
+    """Where its header stands: the tool's sources are beside the library's headers."""
+    if mutant.header.startswith("src/"):
+        return os.path.join(os.path.dirname(os.path.abspath(include)), mutant.header)
+    return os.path.join(include, "gpusync", mutant.header)
 
 
 def mutated(mutant, include):
     """The text of the header with its fault."""
-    with open(os.path.join(include, "gpusync", mutant.header), encoding="utf-8") as file:
+    with open(path_of(mutant, include), encoding="utf-8") as file:
         shipped = file.read()
     found = shipped.count(mutant.text)
     if found != 1:
@@ -219,14 +265,17 @@ def kill(name, include, compiler, disassembler=None):
     with tempfile.TemporaryDirectory() as folder:
         copy = os.path.join(folder, "include")
         shutil.copytree(include, copy)
-        with open(os.path.join(copy, "gpusync", mutant.header), "w", encoding="utf-8") as file:
+        sources = os.path.join(folder, "src")
+        if mutant.header.startswith("src/"):
+            shutil.copytree(os.path.join(os.path.dirname(os.path.abspath(include)), "src"), sources)
+        with open(path_of(mutant, copy), "w", encoding="utf-8") as file:
             file.write(mutated(mutant, include))
         if mutant.program == "machine_code":
             command = [sys.executable, MACHINE_CODE, compiler, disassembler, copy, mutant.check]
         else:
             program = os.path.join(folder, "program")
-            subprocess.run([compiler, "-std=c++20", "-O0", "-w", "-pthread", f"-I{copy}",
-                            os.path.join(HERE, f"{mutant.program}_checks.cpp"), "-o", program], check=True)
+            subprocess.run([compiler, "-std=c++20", "-O0", "-w", "-pthread", f"-I{copy}", f"-I{sources}",
+                            "-DFMT_HEADER_ONLY", os.path.join(HERE, f"{mutant.program}_checks.cpp"), "-o", program], check=True)
             command = [program, mutant.check]
         end = subprocess.run(command, capture_output=True, text=True, check=False)
     print(end.stdout, end.stderr, sep="")

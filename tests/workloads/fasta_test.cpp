@@ -1,5 +1,5 @@
 // FASTA files: every form that is allowed is read, and everything else ends in one sentence that names the place.
-#include "workloads/smith_waterman/fasta.hpp"
+#include "workloads/sequences/fasta.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -6,10 +6,8 @@
 #include <iterator>
 
 #include <gpusync/core/error.hpp>
-#include "devices/host_memory.hpp"
 #include "models/fits.hpp"
 #include "results/groups.hpp"
-#include "usage_error.hpp"
 
 namespace gpusync::tool {
 
@@ -90,18 +88,6 @@ std::vector<axis> application_axes() {
 std::string sizes_in_words(int64_t (*size)(bool gpu, bool quick)) {
   return fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", size(true, false), size(false, false),
                      size(true, true), size(false, true));
-}
-
-void require_memory(const room_needed& needed, const experiment_request& request) {
-  const auto check = [&](uint64_t bytes, uint64_t there, const std::string& where, const char* has) {
-    if (there == 0 || bytes <= there) return;
-    throw usage_error(fmt::format("{} takes {} MiB {}, which has {}{} MiB: {}.", needed.what,
-                                  (bytes + (1u << 20) - 1) >> 20, where, has, there >> 20, needed.less));
-  };
-  const std::string& name = request.device.name;
-  check(needed.device, needed.device_has, "of the memory of " + name, "");
-  check(needed.buffer, needed.buffer_has, "in one buffer on " + name, "at most ");
-  check(needed.host, available_host_memory(), "of the host's memory", "no more than ");
 }
 
 std::vector<int64_t> blocks_up_to(uint64_t most, uint32_t processors, bool quick) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "experiments/choices.hpp"
+#include "experiments/memory_room.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
 
@@ -58,17 +59,6 @@ std::vector<Form> chosen_forms(const experiment_request& request, const Device& 
 /// range of blocks in which it is faster than that. `progress` gets the part of this computation that is done.
 void run_application(const application& what, const experiment_request& request, const experiment_sink& sink,
                      const std::function<void(double, const std::string&)>& progress);
-
-/// The memory that a computation takes, in bytes.
-struct room_needed {
-  std::string what;                     ///< "Sorting 100 elements"
-  std::string less;                     ///< what to do if there is not as much: "use fewer elements"
-  uint64_t device = 0, device_has = 0;  ///< of the device's memory; it has 0: that is not known
-  uint64_t buffer = 0, buffer_has = 0;  ///< in one buffer; 0: not limited otherwise
-  uint64_t host = 0;
-};
-/// Throws usage_error with the numbers if the device or the host has less. Nothing has been allocated by then.
-void require_memory(const room_needed& needed, const experiment_request& request);
 
 /// Numbers of blocks from 1 to `most` for a device with so many processors, among them the paper's 1 to 30, one on
 /// every processor, and `most`; few of them for a quick look.

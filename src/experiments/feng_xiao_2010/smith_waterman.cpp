@@ -2,20 +2,17 @@
 // and alignments of the user's own sequences.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/sysinfo.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <map>
 #include <set>
 
 #include "experiments/choices.hpp"
 #include "experiments/feng_xiao_2010/application.hpp"
 #include "experiments/published.hpp"
+#include "experiments/sequence_files.hpp"
 #include "measure/host_timer.hpp"
 #include "usage_error.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
-#include "workloads/smith_waterman/fasta.hpp"
 #include "workloads/smith_waterman/generated.hpp"
 #include "workloads/smith_waterman/reference.hpp"
 #include "workloads/smith_waterman/traceback.hpp"
@@ -50,40 +47,18 @@ constexpr const char* name = "smith-waterman";
 
 constexpr size_t longest_name = 200;
 
-/// Throws usage_error if paths[first] is no file but, joined by commas with those behind it, the name of one.
-void refuse_commas(const std::vector<std::string>& paths, size_t first) {
-  std::error_code ignored;
-  if (std::filesystem::exists(paths[first], ignored)) return;
-  std::string joined = paths[first];
-  for (size_t next = first + 1; next < paths.size(); ++next) {
-    joined += "," + paths[next];
-    if (!std::filesystem::exists(joined, ignored)) continue;
-    throw usage_error(fmt::format(
-        "The name '{}' has a comma, which separates files on the command line: give a link to it without one.",
-        joined));
-  }
-}
-
-/// The sequences of the files that an axis names. A file is read once, for it may be a pipe.
+/// The sequences of the files that an axis names.
 std::vector<sequence> read_all(const experiment_request& request, const std::string& axis) {
-  static std::map<std::string, std::vector<sequence>> known;
-  struct sysinfo memory {};
-  (void)sysinfo(&memory);
-  const uint64_t limit = uint64_t{memory.totalram} * memory.mem_unit / 4;  // what is computed of it needs room too
   std::vector<sequence> all;
   std::set<std::string> names;
-  const std::vector<std::string>& paths = request.axes.words.at(axis);
-  for (size_t i = 0; i < paths.size(); ++i) {
-    const std::string& path = paths[i];
-    refuse_commas(paths, i);
-    auto found = known.find(path);
-    if (found == known.end()) found = known.emplace(path, read_fasta(path, limit)).first;
+  for (const sequence_file& file : read_sequence_files(request, axis)) {
     size_t number = 0;
-    for (sequence one : found->second) {
+    for (sequence one : *file.sequences) {
       number += 1;
       if (one.name.size() > longest_name) one.name.resize(longest_name);
       // Rows go by the names.
-      if (one.name.empty() || names.count(one.name) != 0) one.name = fmt::format("{}:{}#{}", path, one.name, number);
+      if (one.name.empty() || names.count(one.name) != 0)
+        one.name = fmt::format("{}:{}#{}", file.path, one.name, number);
       names.insert(one.name);
       all.push_back(std::move(one));
     }

@@ -1,24 +1,15 @@
-// Workload "Smith-Waterman": sequences, scores, and which of several best cells is the one to report. C++17: CUDA
+// Workload "Smith-Waterman": scores, and which of several best cells is the one to report. C++17: CUDA
 // sources include it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include <gpusync/core/config.hpp>
 
+#include "workloads/sequences/sequence.hpp"
+
 namespace gpusync::tool {
-
-/// A, C, G and T are 0, 1, 2 and 3. Every other letter of a nucleotide is unknown_base.
-inline constexpr uint8_t unknown_base = 4;
-
-/// A nucleotide sequence, one base to a byte.
-struct sequence {
-  std::string name;
-  std::vector<uint8_t> bases;  ///< 0 to 3, or unknown_base
-};
 
 /// What an alignment scores: `match` for each pair of equal bases, `mismatch` for each other pair, and
 /// -(gap_open + k * gap_extend) for each gap of k letters. Gaps are linear where gap_open is 0.

@@ -1,4 +1,4 @@
-#include "workloads/smith_waterman/fasta.hpp"
+#include "workloads/sequences/fasta.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

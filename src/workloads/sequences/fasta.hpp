@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/smith_waterman/scoring.hpp"
+#include "workloads/sequences/sequence.hpp"
 
 namespace gpusync::tool {
 
