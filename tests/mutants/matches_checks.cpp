@@ -28,7 +28,12 @@ struct lone_grid {
   uint32_t thread() const { return number; }
   void sync_block() const { ++*passed; }
   bool sync_block_or(bool value) const { return value; }
+  static lone_grid current();
 };
+lone_grid one_thread{};
+lone_grid lone_grid::current() {
+  return one_thread;
+}
 
 /// The records that the device's text leaves, by one thread.
 template <class Index>
@@ -44,7 +49,8 @@ std::vector<match_record> by_text(const reference_index& index, const match_batc
   uint32_t passed = 0;
   const match_text<Index, pace_kind::nothing, pace_kind::nothing> text{{}, where, reads};
   computation::kept kept;
-  text.step(lone_grid{1, 0, &passed}, 0, kept);
+  one_thread = {1, 0, &passed};
+  text.step(one_thread, 0, kept);
   (void)index;
   return records;
 }
@@ -160,7 +166,8 @@ void threads_pass_as_many_barriers_as_their_block() {
   for (uint32_t thread = 0; thread < threads; ++thread) {
     uint32_t passed = 0;
     computation::kept kept;
-    text.step(lone_grid{threads, thread, &passed}, 0, kept);
+    one_thread = {threads, thread, &passed};
+    text.step(one_thread, 0, kept);
     expect(passed == 26, "a thread passes a barrier for each suffix of the longest query of its block");
   }
 }

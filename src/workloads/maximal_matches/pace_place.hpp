@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <gpusync/core/config.hpp>
+#include <gpusync/pace/block_pace.hpp>
 
 namespace gpusync::tool {
 
@@ -16,23 +17,37 @@ enum class pace_kind : uint32_t {
   barrier  ///< of the block
 };
 
+/// The library's form of each.
+template <pace_kind Kind>
+struct pace_form {
+  using type = pace::off;
+};
+template <>
+struct pace_form<pace_kind::fence> {
+  using type = pace::compiler_fence;
+};
+template <>
+struct pace_form<pace_kind::barrier> {
+  using type = pace::block;
+};
+
 /// The place, for the calling thread. Unless it is empty, all threads of the block pass it equally often.
 template <pace_kind Kind, class Grid>
 struct pace_place {
+  using form = typename pace_form<Kind>::type;
   static constexpr bool is_empty = Kind == pace_kind::nothing;
 
   Grid grid;
 
   GPUSYNC_API void visit() const {
-    if constexpr (Kind == pace_kind::fence) asm volatile("" ::: "memory");
-    if constexpr (Kind == pace_kind::barrier) grid.sync_block();
+    basic_pace_memory<form, Grid> nothing;
+    basic_block_pace<form, Grid>(nothing).visit();
   }
   /// The same for a loop that goes on as long as a thread of the block wants it to: whether any does. Without a barrier
   /// each thread goes by itself.
   GPUSYNC_API bool any(bool mine) const {
-    if constexpr (Kind == pace_kind::fence) asm volatile("" ::: "memory");
-    if constexpr (Kind == pace_kind::barrier) return grid.sync_block_or(mine);
-    return mine;
+    basic_pace_memory<form, Grid> nothing;
+    return basic_block_pace<form, Grid>(nothing).any(mine);
   }
 };
 
