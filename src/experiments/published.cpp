@@ -8,6 +8,7 @@
 
 #include "embedded/feng_xiao_2010_published_json.hpp"
 #include "embedded/hagen_2012_published_json.hpp"
+#include "embedded/lo_2014_published_json.hpp"
 #include "embedded/shen_2013_published_json.hpp"
 #include "embedded/zhang_2020_published_json.hpp"
 #include "results/groups.hpp"
@@ -83,6 +84,7 @@ std::vector<row> published_rows(paper which, const std::string& experiment) {
   switch (which) {
     case paper::feng_xiao_2010: return published_rows(embedded::feng_xiao_2010_published_json, experiment);
     case paper::hagen_2012: return published_rows(embedded::hagen_2012_published_json, experiment);
+    case paper::lo_2014: return published_rows(embedded::lo_2014_published_json, experiment);
     case paper::shen_2013: return published_rows(embedded::shen_2013_published_json, experiment);
     case paper::zhang_2020: return published_rows(embedded::zhang_2020_published_json, experiment);
   }

@@ -10,7 +10,7 @@
 namespace gpusync::tool {
 
 /// Papers that have printed figures, by their folders here.
-enum class paper { feng_xiao_2010, hagen_2012, shen_2013, zhang_2020 };
+enum class paper { feng_xiao_2010, hagen_2012, lo_2014, shen_2013, zhang_2020 };
 
 /// The rows of one experiment from a paper's published.json, which docs/adding.md describes. Their device is
 /// "published: NAME", their methods "published-METHOD" (see results/groups.hpp), their values as printed, but for times
