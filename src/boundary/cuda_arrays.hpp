@@ -6,7 +6,8 @@
 
 namespace gpusync::tool {
 
-/// In how many 32-bit words `found` and `expected` differ, both in device memory; `counted`: eight bytes there. Blocking.
+/// In how many 32-bit words `found` and `expected` differ, both in device memory; `counted`: eight bytes there.
+/// Blocking.
 uint64_t different_words(const cuda_target& where, const void* found, const void* expected, size_t words,
                          const cuda_buffer& counted);
 

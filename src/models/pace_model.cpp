@@ -101,8 +101,7 @@ std::optional<terms_fit> fit_terms(const std::vector<terms_point>& points) {
   double residuals = 0;
   for (const terms_point& point : points) {
     values.push_back(point.y);
-    fitted.push_back(
-        std::inner_product(point.terms.begin(), point.terms.end(), fit.coefficients.begin(), 0.0));
+    fitted.push_back(std::inner_product(point.terms.begin(), point.terms.end(), fit.coefficients.begin(), 0.0));
     residuals += (point.y - fitted.back()) * (point.y - fitted.back());
   }
   fit.r_squared = explained(values, fitted);

@@ -1,5 +1,5 @@
-// Experiment column-walk: a block whose warps share every line of the cache, and take it at different times: the pattern
-// of Lo et al. (2014, figure 1) at its purest.
+// Experiment column-walk: a block whose warps share every line of the cache, and take it at different times: the
+// pattern of Lo et al. (2014, figure 1) at its purest.
 #include "experiments/lo_2014/paced_rows.hpp"
 #include "experiments/shapes.hpp"
 
@@ -28,10 +28,8 @@ std::vector<paced_case> cases_of(const experiment_request& request) {
           one.problem.elements = static_cast<uint64_t>(count);
           one.problem.length = static_cast<uint64_t>(columns);
           one.problem.small_l1 = small;
-          one.axes = {{"shape", to_word(shape)},
-                      {"rows", count},
-                      {"columns", columns},
-                      {"l1", std::string(l1_word(small))}};
+          one.axes = {
+              {"shape", to_word(shape)}, {"rows", count}, {"columns", columns}, {"l1", std::string(l1_word(small))}};
         }
       }
     }

@@ -41,7 +41,8 @@ double median_of(const std::vector<double>& values) {
 std::vector<std::string> chosen_parts(const experiment_request& request) {
   const std::vector<std::string> all{part_of_time, part_of_clocks, part_of_code};
   if (request.quick) return chosen_words(request, "part", all, {part_of_time});
-  return chosen_words(request, "part", all, is_gpu(request) ? all : std::vector<std::string>{part_of_time, part_of_clocks});
+  return chosen_words(request, "part", all,
+                      is_gpu(request) ? all : std::vector<std::string>{part_of_time, part_of_clocks});
 }
 
 /// The variants that axis `method` names, or all; and always those that the others are compared with.
@@ -53,8 +54,7 @@ std::vector<paced_variant> chosen_variants(const experiment_request& request, co
   for (const paced_variant& one : all) {
     const bool asked_by_another = std::ranges::any_of(
         all, [&](const paced_variant& other) { return is_named(other) && other.every == one.every; });
-    const bool needed =
-        one.role == paced_role::plain || (one.role == paced_role::control && asked_by_another);
+    const bool needed = one.role == paced_role::plain || (one.role == paced_role::control && asked_by_another);
     if (needed || is_named(one)) chosen.push_back(one);
   }
   return chosen;
@@ -64,8 +64,8 @@ std::vector<paced_variant> chosen_variants(const experiment_request& request, co
 void require_comparable(paced_program& program, const paced_variant& variant, const paced_variant& plain) {
   if (variant.role == paced_role::plain || variant.role == paced_role::rival) return;
   if (variant.every > program.trips()) {
-    throw invalid_argument(fmt::format("Its loop has {} iterations: no visit behind each {}.", program.trips(),
-                                       variant.every));
+    throw invalid_argument(
+        fmt::format("Its loop has {} iterations: no visit behind each {}.", program.trips(), variant.every));
   }
   const std::string reason = why_not_comparable(program.resources(variant), program.resources(plain));
   if (!reason.empty()) throw invalid_argument(reason);
@@ -98,15 +98,14 @@ class measured_case {
       turns.run = [program = program_, which]() -> turn_samples { return {{time_sample, program->run(which)}}; };
       return {std::move(turns), [program = program_, which] { return program->verify(which, false); }};
     };
-    auto results =
-        compare_methods(setting(what_.items), methods, prepare, rule_for_kernels(request_.quick), progress);
+    auto results = compare_methods(setting(what_.items), methods, prepare, rule_for_kernels(request_.quick), progress);
     std::vector<paced_samples> samples;
     for (const method_result& result : results) {
       const paced_variant& which = variant(variants_, result.method.name);
       // What failed or was wrong is compared with nothing.
       const bool usable = result.entry.status == row_status::ok;
-      samples.push_back({which.name, which.every, which.role,
-                         usable ? result.figures.of(time_sample) : std::vector<double>{}});
+      samples.push_back(
+          {which.name, which.every, which.role, usable ? result.figures.of(time_sample) : std::vector<double>{}});
     }
     for (size_t i = 0; i < results.size(); ++i) {
       row& entry = results[i].entry;
@@ -118,9 +117,8 @@ class measured_case {
         entry.metrics.push_back(std::move(one));
       }
       if (time > 0) {
-        entry.metrics.emplace_back(
-            "bandwidth",
-            plain_metric(static_cast<double>(program_->bytes()) / time / 1e6, "GB/s", results[i].figures.of(time_sample).size()));
+        entry.metrics.emplace_back("bandwidth", plain_metric(static_cast<double>(program_->bytes()) / time / 1e6,
+                                                             "GB/s", results[i].figures.of(time_sample).size()));
       }
       add_resources(entry);
     }
@@ -228,8 +226,7 @@ class measured_case {
     const auto found = rho_none_.find(entry.method);
     if (found == rho_none_.end()) return;
     entry.metrics.emplace_back("measured_rho", plain_metric(found->second, "%", n));
-    entry.metrics.emplace_back("sign_right",
-                               count_metric(predicts_gain(clocks) == (found->second > 0) ? 1 : 0));
+    entry.metrics.emplace_back("sign_right", count_metric(predicts_gain(clocks) == (found->second > 0) ? 1 : 0));
   }
 
   const paced_experiment& what_;
@@ -314,12 +311,12 @@ void run_paced(const paced_experiment& what, const experiment_request& request, 
 std::vector<axis> paced_axes(std::vector<axis> own, const std::string& default_shapes) {
   std::vector<axis> all{shape_axis(default_shapes)};
   all.insert(all.end(), own.begin(), own.end());
-  all.push_back({"l1", "large: as much as can be of what L1 and shared memory share is L1; small: as little", 0, 0, true,
-                 "large"});
-  all.push_back({"part", "time; clocks: where a warp's time goes, in instrumented builds; code: instructions", 0, 0, true,
-                 "all three; on the host time,clocks; with --quick time"});
-  all.push_back({"method", "variants by name; none and the controls of their intervals are always measured", 0, 0, true,
-                 "all"});
+  all.push_back({"l1", "large: as much as can be of what L1 and shared memory share is L1; small: as little", 0, 0,
+                 true, "large"});
+  all.push_back({"part", "time; clocks: where a warp's time goes, in instrumented builds; code: instructions", 0, 0,
+                 true, "all three; on the host time,clocks; with --quick time"});
+  all.push_back(
+      {"method", "variants by name; none and the controls of their intervals are always measured", 0, 0, true, "all"});
   return all;
 }
 
@@ -360,14 +357,16 @@ std::string paced_answer(const measured_rows& measured) {
   }
   if (best == nullptr) return "";
   if (gains == 0) {
-    return answer_in(measured, {fmt::format("No pacing gains more than 1 % for certain; the best, {}, {} %", best->method,
-                                            figure(*rho(*best))),
-                                "No pacing gains more than 1 % for certain"},
+    return answer_in(measured,
+                     {fmt::format("No pacing gains more than 1 % for certain; the best, {}, {} %", best->method,
+                                  figure(*rho(*best))),
+                      "No pacing gains more than 1 % for certain"},
                      best);
   }
-  return answer_in(measured, {fmt::format("Pacing by {} gains {} %; {} of {} gain more than 1 %", best->method,
-                                          figure(*rho(*best)), gains, all),
-                              fmt::format("Pacing by {} gains {} %", best->method, figure(*rho(*best)))},
+  return answer_in(measured,
+                   {fmt::format("Pacing by {} gains {} %; {} of {} gain more than 1 %", best->method,
+                                figure(*rho(*best)), gains, all),
+                    fmt::format("Pacing by {} gains {} %", best->method, figure(*rho(*best)))},
                    best);
 }
 
@@ -377,8 +376,8 @@ std::string shape_of_units(const experiment_request& request, uint32_t blocks_pe
 }
 
 std::vector<bool> chosen_l1(const experiment_request& request, bool both) {
-  const std::vector<std::string> by_default = both ? std::vector<std::string>{"large", "small"}
-                                                   : std::vector<std::string>{"large"};
+  const std::vector<std::string> by_default =
+      both ? std::vector<std::string>{"large", "small"} : std::vector<std::string>{"large"};
   std::vector<bool> chosen;
   for (const std::string& word : chosen_words(request, "l1", {"large", "small"}, by_default)) {
     chosen.push_back(word == "small");

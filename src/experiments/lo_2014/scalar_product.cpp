@@ -51,9 +51,12 @@ std::vector<paced_case> cases_of(const experiment_request& request) {
               one.problem.length = static_cast<uint64_t>(length);
               one.problem.percent = kind.percent;
               one.problem.small_l1 = small;
-              one.axes = {{"shape", to_word(shape)},         {"kind", std::string(kind.word)},
-                          {"place", std::string(place.word)}, {"vectors", vectors},
-                          {"length", length},                 {"l1", std::string(l1_word(small))}};
+              one.axes = {{"shape", to_word(shape)},
+                          {"kind", std::string(kind.word)},
+                          {"place", std::string(place.word)},
+                          {"vectors", vectors},
+                          {"length", length},
+                          {"l1", std::string(l1_word(small))}};
             }
           }
         }

@@ -39,8 +39,12 @@ std::vector<paced_case> cases_of(const experiment_request& request) {
               one.problem.percent = 20;
               one.problem.band = static_cast<uint64_t>(band);
               one.problem.small_l1 = small;
-              one.axes = {{"shape", to_word(shape)}, {"row", std::string(owner.word)}, {"rows", count},
-                          {"entries", entries},      {"band", band},                   {"l1", std::string(l1_word(small))}};
+              one.axes = {{"shape", to_word(shape)},
+                          {"row", std::string(owner.word)},
+                          {"rows", count},
+                          {"entries", entries},
+                          {"band", band},
+                          {"l1", std::string(l1_word(small))}};
             }
           }
         }

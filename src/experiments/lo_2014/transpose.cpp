@@ -34,10 +34,8 @@ std::vector<paced_case> cases_of(const experiment_request& request) {
           one.problem.elements = static_cast<uint64_t>(size);
           one.problem.length = static_cast<uint64_t>(part);
           one.problem.small_l1 = small;
-          one.axes = {{"shape", to_word(shape)},
-                      {"rows", size},
-                      {"part-rows", part},
-                      {"l1", std::string(l1_word(small))}};
+          one.axes = {
+              {"shape", to_word(shape)}, {"rows", size}, {"part-rows", part}, {"l1", std::string(l1_word(small))}};
         }
       }
     }

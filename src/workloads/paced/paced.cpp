@@ -62,14 +62,15 @@ uint64_t paced_arrays::bytes() const {
 
 void require_whole_warps(const paced_problem& problem) {
   if (problem.shape.threads % problem.warp_size == 0) return;
-  throw invalid_argument(fmt::format("Its blocks are whole warps: multiples of {} threads, and not {}.", problem.warp_size,
-                                     problem.shape.threads));
+  throw invalid_argument(fmt::format("Its blocks are whole warps: multiples of {} threads, and not {}.",
+                                     problem.warp_size, problem.shape.threads));
 }
 
-void require_room(uint64_t needed, uint64_t free) {
-  if (needed <= free) return;
-  throw invalid_argument(fmt::format("It needs {} of memory, what its output is compared with among it, and {} are free.",
-                                     bytes_in_words(needed), bytes_in_words(free)));
+void require_room(uint64_t needed, uint64_t there_are, const char* of) {
+  if (needed <= there_are) return;
+  throw invalid_argument(
+      fmt::format("It needs {} of memory, what its output is compared with among it, and there are {} {}.",
+                  bytes_in_words(needed), bytes_in_words(there_are), of));
 }
 
 }  // namespace gpusync::tool

@@ -32,12 +32,12 @@ struct paced_variant {
 /// What a kernel works on; each text takes the numbers that it names.
 struct paced_problem {
   step_shape shape;
-  uint64_t elements = 1;  ///< of a vector, vectors, rows
-  uint64_t length = 1;    ///< cells of a thread, elements of a vector or row, columns
-  uint32_t percent = 0;   ///< lengths vary by so much, up and down
-  uint64_t band = 0;      ///< columns of a row lie so far from the diagonal at most; 0: anywhere
+  uint64_t elements = 1;   ///< of a vector, vectors, rows
+  uint64_t length = 1;     ///< cells of a thread, elements of a vector or row, columns
+  uint32_t percent = 0;    ///< lengths vary by so much, up and down
+  uint64_t band = 0;       ///< columns of a row lie so far from the diagonal at most; 0: anywhere
   uint32_t warp_size = 1;  ///< the device's
-  bool small_l1 = false;  ///< as much as can be of what L1 and shared memory have in common is shared memory
+  bool small_l1 = false;   ///< as much as can be of what L1 and shared memory have in common is shared memory
 };
 
 /// What a variant takes of a multiprocessor. On the host all are 0.
@@ -114,8 +114,8 @@ struct warp_clocks {
 /// Their means.
 paced_clocks mean_clocks(const std::vector<warp_clocks>& warps, const std::string& unit);
 
-/// Throws invalid_argument for memory that is not there, in words.
-void require_room(uint64_t needed, uint64_t free);
+/// Throws invalid_argument if more memory is needed than `there_are`, with both and `of`: "free".
+void require_room(uint64_t needed, uint64_t there_are, const char* of);
 
 /// 32-bit words of a text's arrays: what it reads, then what it writes.
 struct paced_arrays {

@@ -26,7 +26,7 @@ class cuda_paced_program : public paced_program {
  public:
   cuda_paced_program(const cuda_target& where, const paced_problem& problem, const cuda_paced_text& text)
       : where_(where), shape_(problem.shape), sizes_(text.arrays(problem)) {
-    require_room(sizes_.bytes(), where.free_memory());
+    require_room(sizes_.bytes(), where.free_memory(), "free");
     uint32_t* addresses[std::size(paced_arrays{}.words)] = {};
     for (uint32_t i = 0; i <= sizes_.count; ++i) {  // the last is what the output must be
       const uint64_t words = sizes_.words[std::min(i, sizes_.count - 1)];
@@ -136,7 +136,8 @@ class cuda_paced_program : public paced_program {
       // Forgets what an earlier problem asked for.
       check_cuda(cudaFuncSetAttribute(kernel.function, cudaFuncAttributePreferredSharedMemoryCarveout, -1),
                  "cudaFuncSetAttribute");
-      if (is_compared(kernel)) shared = std::max(shared, static_cast<int>(attributes_of(kernel.function).sharedSizeBytes));
+      if (is_compared(kernel))
+        shared = std::max(shared, static_cast<int>(attributes_of(kernel.function).sharedSizeBytes));
     }
     const int blocks = resident(kernels.front().function);
     if (blocks == 0) {
@@ -176,9 +177,9 @@ class cuda_paced_program : public paced_program {
     }
     void* clocks = clocks_.address();
     void* arguments[] = {made_.text.get(), &clocks};  // the second only for an instrumented build
-    check_cuda(cudaLaunchKernel(one.kernel.function, dim3(shape_.blocks), dim3(shape_.threads), arguments, 0,
-                                where_.stream()),
-               "cudaLaunchKernel");
+    check_cuda(
+        cudaLaunchKernel(one.kernel.function, dim3(shape_.blocks), dim3(shape_.threads), arguments, 0, where_.stream()),
+        "cudaLaunchKernel");
   }
 
   /// Nanoseconds of what `queue()` starts, from a fresh output, which is compared.

@@ -4,15 +4,23 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/pace/cuda.cuh>
 
+#include "measure/cuda_full_blocks.cuh"
 #include "workloads/paced/paced_cuda.hpp"
 #include "workloads/paced/paced_text.hpp"
 
 namespace gpusync::tool {
 
-inline constexpr unsigned most_paced_threads = 1024;
+/// All variants have registers for as many threads as a multiprocessor holds: else those that the compiler unrolls
+/// further would run in fewer blocks, and could be compared with none.
+#if defined(CUDART_VERSION) && CUDART_VERSION >= 12040
+inline constexpr unsigned paced_registers = 65536 / threads_of_multiprocessor / 8 * 8;
+#define GPUSYNC_PACED_BOUNDS __maxnreg__(paced_registers)
+#else
+#define GPUSYNC_PACED_BOUNDS __launch_bounds__(1024, full_blocks<1024>)
+#endif
 
 template <class Text, class Form, uint32_t Every>
-__global__ void __launch_bounds__(most_paced_threads) paced_kernel(const Text text) {
+__global__ void GPUSYNC_PACED_BOUNDS paced_kernel(const Text text) {
   __shared__ pace_memory<Form> words;
   __shared__ typename Text::shared memory;
   block_pace<Form> pace(words);
@@ -21,7 +29,7 @@ __global__ void __launch_bounds__(most_paced_threads) paced_kernel(const Text te
 }
 
 template <class Text, class Form, uint32_t Every>
-__global__ void __launch_bounds__(most_paced_threads) clocked_kernel(const Text text, warp_clocks* clocks) {
+__global__ void GPUSYNC_PACED_BOUNDS clocked_kernel(const Text text, warp_clocks* clocks) {
   __shared__ pace_memory<Form> words;
   __shared__ typename Text::shared memory;
   const cuda_grid grid = cuda_grid::current();
@@ -38,7 +46,7 @@ __global__ void __launch_bounds__(most_paced_threads) clocked_kernel(const Text 
 }
 
 template <class Text>
-__global__ void __launch_bounds__(most_paced_threads) rival_kernel(const Text text) {
+__global__ void GPUSYNC_PACED_BOUNDS rival_kernel(const Text text) {
   __shared__ typename Text::rival_shared memory;
   text.run_rival(cuda_grid::current(), memory);
 }

@@ -1,5 +1,5 @@
-// A barrier's effects one by one, as forms of pace: what Lo et al. (2014, section 3.2) tell apart. For measurement only:
-// none of them keeps anybody in step. C++17: CUDA sources include it.
+// A barrier's effects one by one, as forms of pace: what Lo et al. (2014, section 3.2) tell apart. For measurement
+// only: none of them keeps anybody in step. C++17: CUDA sources include it.
 #pragma once
 
 #include <gpusync/pace/block_pace.hpp>

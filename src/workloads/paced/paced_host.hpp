@@ -30,9 +30,8 @@ class host_paced_program : public paced_program {
     expected_.resize(sizes_.output_words());
     for (uint64_t i = 0; i < expected_.size(); ++i) expected_[i] = text_->expected(i);
     Text::variants::for_each([&](auto kind) {
-      kernels_.push_back({variant_of(kind), decltype(kind)::instrumented, [this](warp_clocks* clocks) {
-                            run_kernel<decltype(kind)>(clocks);
-                          }});
+      kernels_.push_back({variant_of(kind), decltype(kind)::instrumented,
+                          [this](warp_clocks* clocks) { run_kernel<decltype(kind)>(clocks); }});
     });
     if constexpr (rival_of_text<Text>::there) {
       kernels_.push_back({rival_variant<Text>(), false, [this](warp_clocks*) { run_rival(); }});
@@ -87,15 +86,14 @@ class host_paced_program : public paced_program {
   }
   Text made() {
     uint32_t* addresses[6] = {};
-    require_room(sizes_.bytes(), host_memory_to_take());
+    require_room(sizes_.bytes(), most_bytes, "for a workload on the host");
     for (uint32_t i = 0; i < sizes_.count; ++i) {
       arrays_.emplace_back(sizes_.words[i]);
       addresses[i] = arrays_.back().data();
     }
     return Text(problem_, addresses);
   }
-  /// More would be no workload for host threads.
-  static uint64_t host_memory_to_take() { return uint64_t{4} << 30; }
+  static constexpr uint64_t most_bytes = uint64_t{4} << 30;
 
   std::vector<paced_variant> those(bool instrumented) const {
     std::vector<paced_variant> all;

@@ -43,8 +43,9 @@ class scalar_product_text {
         rows_(problem.length, problem.percent),
         threads_(problem.shape.threads) {
     if (problem.length == 0 || problem.length > most_length || problem.percent > 50) {
-      throw invalid_argument("Vectors have 1 to 1,048,576 elements, or their sums would not be exact, and vary by at "
-                             "most 50 %.");
+      throw invalid_argument(
+          "Vectors have 1 to 1,048,576 elements, or their sums would not be exact, and vary by at "
+          "most 50 %.");
     }
     if (rows_.elements(vectors_) > UINT32_MAX) {
       throw invalid_argument("Vectors of more than 2^32 elements in all are not numbered here.");
@@ -55,9 +56,7 @@ class scalar_product_text {
     const uint64_t all = jittered_rows(problem.length, problem.percent).elements(problem.elements);
     return {{all, all, problem.elements + 1, problem.elements}, 4};
   }
-  uint64_t trips() const {
-    return ByElement ? rows_.mean / partial_sums : (partial_sums + threads_ - 1) / threads_;
-  }
+  uint64_t trips() const { return ByElement ? rows_.mean / partial_sums : (partial_sums + threads_ - 1) / threads_; }
   uint64_t bytes() const { return (2 * rows_.mean * vectors_ + 2 * vectors_) * sizeof(float); }
 
   GPUSYNC_HD static uint32_t value(uint32_t array, uint64_t i) { return mixed(3 * i + array + 1) % 4; }

@@ -1,6 +1,6 @@
 // Texts "scalar-product" on CUDA devices.
-#include "workloads/paced/scalar_product.hpp"
 #include "workloads/paced/paced_cuda.cuh"
+#include "workloads/paced/scalar_product.hpp"
 
 namespace gpusync::tool {
 

@@ -116,6 +116,7 @@ class row_a_warp_text : public sparse_product_text {
         float sum = 0;
         if (row < count_) {
           const uint32_t end = offsets_[row + 1];
+          GPUSYNC_UNROLL(2)
           for (uint32_t i = offsets_[row] + warps.thread(); i < end; i += warps.threads()) {
             sum += entries_[i] * vector_[columns_[i]];
           }
@@ -132,7 +133,8 @@ class row_a_warp_text : public sparse_product_text {
   static constexpr uint32_t rows_at_a_time = 32;
 };
 
-/// A row a thread. Paced or instrumented, all threads of a block go through as many iterations as its longest row has entries.
+/// A row a thread. Paced or instrumented, all threads of a block go through as many iterations as its longest row has
+/// entries.
 class row_a_thread_text : public sparse_product_text {
  public:
   using variants = paced_variants<1, intervals<1, 8>, intervals<1, 8>, intervals<1, 8>>;
@@ -149,6 +151,7 @@ class row_a_thread_text : public sparse_product_text {
       const uint32_t end = row < count_ ? offsets_[row + 1] : 0;
       float sum = 0;
       if constexpr (is_plain<Pace> && std::is_same_v<Watch, no_watch>) {
+        GPUSYNC_UNROLL(2)
         for (; i < end; ++i) sum += entries_[i] * vector_[columns_[i]];
       } else {
         in_epochs<Every, 1>(grid, longest_[chunk], pace, watch, [&] {

@@ -1,6 +1,6 @@
 // Texts "sparse-product" on CUDA devices.
-#include "workloads/paced/sparse_product.hpp"
 #include "workloads/paced/paced_cuda.cuh"
+#include "workloads/paced/sparse_product.hpp"
 
 namespace gpusync::tool {
 

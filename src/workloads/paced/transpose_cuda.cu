@@ -1,6 +1,6 @@
 // Text "transpose" on CUDA devices.
-#include "workloads/paced/transpose.hpp"
 #include "workloads/paced/paced_cuda.cuh"
+#include "workloads/paced/transpose.hpp"
 
 namespace gpusync::tool {
 

@@ -1,6 +1,6 @@
 // Text "vector-add" on CUDA devices.
-#include "workloads/paced/vector_add.hpp"
 #include "workloads/paced/paced_cuda.cuh"
+#include "workloads/paced/vector_add.hpp"
 
 namespace gpusync::tool {
 
