@@ -78,18 +78,23 @@ void cuda_arrays::read(size_t array, void* to) {
 }
 
 uint64_t cuda_arrays::different(size_t array) {
-  const cuda_device_scope scope(where_.device().ordinal());
   const buffers& which = all_[array];
-  auto* const counted = static_cast<unsigned long long*>(different_.address());
-  check_cuda(cudaMemsetAsync(counted, 0, sizeof(*counted), where_.stream()), "cudaMemsetAsync");
-  count_different_words<<<blocks_on(where_), 256, 0, where_.stream()>>>(
-      static_cast<const uint32_t*>(which.memory.address()), static_cast<const uint32_t*>(which.expected.address()),
-      content_[array].bytes / sizeof(uint32_t), counted);
+  return different_words(where_, which.memory.address(), which.expected.address(),
+                         content_[array].bytes / sizeof(uint32_t), different_);
+}
+
+uint64_t different_words(const cuda_target& where, const void* found, const void* expected, size_t words,
+                         const cuda_buffer& counted) {
+  const cuda_device_scope scope(where.device().ordinal());
+  auto* const count = static_cast<unsigned long long*>(counted.address());
+  check_cuda(cudaMemsetAsync(count, 0, sizeof(*count), where.stream()), "cudaMemsetAsync");
+  count_different_words<<<blocks_on(where), 256, 0, where.stream()>>>(
+      static_cast<const uint32_t*>(found), static_cast<const uint32_t*>(expected), words, count);
   check_cuda(cudaGetLastError(), "launch of count_different_words");
   unsigned long long different = 0;
-  check_cuda(cudaMemcpyAsync(&different, counted, sizeof(different), cudaMemcpyDeviceToHost, where_.stream()),
+  check_cuda(cudaMemcpyAsync(&different, count, sizeof(different), cudaMemcpyDeviceToHost, where.stream()),
              "cudaMemcpyAsync");
-  check_cuda(cudaStreamSynchronize(where_.stream()), "cudaStreamSynchronize");
+  check_cuda(cudaStreamSynchronize(where.stream()), "cudaStreamSynchronize");
   return different;
 }
 

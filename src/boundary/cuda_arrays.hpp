@@ -6,6 +6,11 @@
 
 namespace gpusync::tool {
 
+/// In how many 32-bit words `found` and `expected` differ, both in device memory; `counted`: eight bytes there.
+/// Blocking.
+uint64_t different_words(const cuda_target& where, const void* found, const void* expected, size_t words,
+                         const cuda_buffer& counted);
+
 /// Arrays in device memory; what they hold at first and must hold at last is there too, and no longer on the host.
 class cuda_arrays : public arrays {
  public:
