@@ -24,8 +24,15 @@ class cuda_timer {
 
   /// Waits for the stream and returns the nanoseconds since start(). Throws what the work in between failed with.
   double stop(cudaStream_t stream) {
-    check_cuda(cudaEventRecord(stop_, stream), "cudaEventRecord");
+    mark_stop(stream);
     check_cuda(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+    return elapsed();
+  }
+
+  /// stop() in two halves, for who waits for the stream in another way.
+  void mark_stop(cudaStream_t stream) { check_cuda(cudaEventRecord(stop_, stream), "cudaEventRecord"); }
+  /// Precondition: what stood before mark_stop() has ended.
+  double elapsed() const {
     float milliseconds = 0;
     check_cuda(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
     return double{milliseconds} * 1e6;
