@@ -1,9 +1,9 @@
-// A mark where none may stand: half of the block's threads make sums, the other half waits for them and writes them
-// out. With a barrier in the mark's place the first wait for the second there, and the second for the first: it never
-// ends. "gpusync pace" finds that out in a process of its own, and refuses the mark.
-//
-//   gpusync pace examples/pace/marked_wrongly.cu --kernel sums --blocks 132 --threads 256 \
-//     --arg 'int[2^24]=random' --arg 'int[16896]' --arg 992
+/* A mark where none may stand: half of the block's threads make sums, the other half waits for them and writes them
+   out. With a barrier in the mark's place the first wait for the second there, and the second for the first: it never
+   ends. "gpusync pace" finds that out in a process of its own, and refuses the mark.
+
+     gpusync pace examples/pace/marked_wrongly.cu --kernel sums --blocks 132 --threads 256 \
+       --arg 'int[2^24]=random' --arg 'int[16896]' --arg 992 */
 #include <gpusync/pace/mark.cuh>
 
 __global__ void sums(const int* in, int* out, int steps) {

@@ -1,24 +1,22 @@
-// A stencil of seven points that goes through a cube of 512 x 512 x 512, plane by plane, with a plane above and one
-// below. A mark keeps the compiler from moving loads across it: that alone gains, and waiting loses some of it again.
-// "gpusync pace" tells the two apart; a comparison of "with" and "without" would praise the barrier.
-//
-//   gpusync pace examples/pace/stencil.cu --kernel stencil --blocks 16x128x4 --threads 32x4 \
-//     --arg 'float[134742016]=random' --arg 'float[134217728]' --arg 512 --arg 128
+/* A stencil of 32 points along each row of a grid. A mark keeps the compiler from moving loads across it: without one
+   it begins so many loads early that registers run short, and spills. That the marks prevent this gains; waiting gains
+   nothing. "With a barrier" against "without" would praise the barrier.
+
+   gpusync pace examples/pace/stencil.cu --kernel stencil --blocks 264 --threads 1024 \
+     --arg 'float[69206048]=random' --arg 'float[32]=random' --arg 'float[270336]' --arg 270336 --arg 256 */
 #include <gpusync/pace/mark.cuh>
 
-__global__ void stencil(const float* __restrict__ in, float* out, int n, int planes) {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
-  const size_t plane = (size_t)n * n, place = (size_t)y * n + x;
-  const int first = blockIdx.z * planes;
-  const bool inside = x > 0 && y > 0 && x < n - 1 && y < n - 1;
-  const int left = inside ? -1 : 0, right = inside ? 1 : 0, front = inside ? -n : 0, back = inside ? n : 0;
-  const float* at = in + place + (size_t)(first + 1) * plane;
-  float below = *(at - plane), here = at[0];
-  for (int z = 0; z < planes; ++z, at += plane) {
-    const float above = at[plane];
-    out[place + (size_t)(first + z) * plane] = below + above + here * 2 + at[left] + at[right] + at[front] + at[back];
-    below = here;
-    here = above;
+__global__ void __launch_bounds__(1024, 2)
+    stencil(const float* in, const float* weights, float* out, int columns, int rows) {
+  const int column = blockIdx.x * blockDim.x + threadIdx.x;
+  float total = 0;
+  for (int row = 0; row < rows; ++row) {
+    const float* const at = in + (size_t)row * columns + column;
+    float sum = 0;
+#pragma unroll
+    for (int k = 0; k < 32; ++k) sum += at[k] * weights[k];
+    total += sum;
     GPUSYNC_PACE();
   }
+  out[column] = total;
 }

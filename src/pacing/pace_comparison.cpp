@@ -51,15 +51,32 @@ void require_ended(const compared& result, const std::string& name) {
 }
 
 std::string other_room(const residency& here, const residency& plain) {
-  std::string text = fmt::format("{} blocks run on a multiprocessor at a time, without barriers {}", here.blocks_per_sm,
-                                 plain.blocks_per_sm);
   if (here.static_shared != plain.static_shared) {
-    text = fmt::format("A block has {} bytes of shared memory, without barriers {}", here.static_shared,
+    return fmt::format("A block has {} bytes of shared memory, without barriers {}", here.static_shared,
                        plain.static_shared);
-  } else if (here.carve_out != plain.carve_out) {
-    text = "It asks for another part of the L1 cache as shared memory";
   }
-  return text + ": its time says nothing about barriers.";
+  if (here.blocks_per_sm != plain.blocks_per_sm) {
+    return fmt::format("{} blocks run on a multiprocessor at a time, without barriers {}", here.blocks_per_sm,
+                       plain.blocks_per_sm);
+  }
+  return "It asks for another part of the L1 cache as shared memory";
+}
+
+/// A barrier counts if it leaves the room that there is without one, or with a control in its place: then the compiler
+/// has changed the room, and the control has its gain. What another barrier changes is neither's.
+void judge_room(paced_variant& one, const std::vector<paced_variant>& all) {
+  const residency& plain = all.front().room;
+  one.found = paced_variant::state::measured;
+  if (one.room.same_room(plain)) return;
+  one.reason = other_room(one.room, plain) + ".";
+  if (!one.what.is_barrier()) return;
+  const bool as_control = std::ranges::any_of(all, [&](const paced_variant& other) {
+    return !other.what.is_barrier() && other.what.every == one.what.every && !other.nanoseconds.empty() &&
+           other.room.same_room(one.room);
+  });
+  if (as_control) return;
+  one.found = paced_variant::state::other_room;
+  one.reason = other_room(one.room, plain) + ": its time says nothing about waiting.";
 }
 
 }  // namespace
@@ -83,7 +100,6 @@ std::vector<paced_variant> compare_paced(paced_kernel& kernel, const std::vector
   std::vector<paced_variant> all;
   std::vector<size_t> measured;
   std::vector<candidate> candidates;
-  const residency plain_room = kernel.room_of(0);
   (void)kernel.run(0, options.limit_s);
   kernel.keep_as_reference();
   for (const pace_variant& each : variants) {
@@ -128,8 +144,9 @@ std::vector<paced_variant> compare_paced(paced_kernel& kernel, const std::vector
       continue;
     }
     one.nanoseconds = results[k].of(time_name);
-    one.found = one.room.same_room(plain_room) ? paced_variant::state::measured : paced_variant::state::other_room;
-    if (one.found == paced_variant::state::other_room) one.reason = other_room(one.room, plain_room);
+  }
+  for (paced_variant& one : all) {
+    if (!one.nanoseconds.empty()) judge_room(one, all);
   }
   return all;
 }

@@ -23,7 +23,7 @@ struct paced_variant {
   pace_variant what;
   state found = state::refused;
   std::optional<trial_end> end;  ///< of its runs; empty: it was not tried
-  std::string reason;            ///< a sentence, unless measured
+  std::string reason;            ///< a sentence, unless measured in the room that the kernel has without barriers
   residency room;
   std::vector<double> nanoseconds;  ///< by round
   uint64_t bytes_compared = 0;      ///< in all runs

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "measure/statistics.hpp"
 
@@ -50,11 +51,10 @@ std::string sentence_of(const pace_verdict& v) {
     case pace_finding::barrier_gains: return fmt::format("Yes, {}: {} {}.", v.best, figures, rounds);
     case pace_finding::compiler_gains:
       return fmt::format(
-          "No: a fence for the compiler alone ({}) gains {}, and the best barrier, {}, takes {} {} time than that {}. "
-          "Put "
-          "asm volatile(\"\" ::: \"memory\") in the mark's place, or write the loop as the compiler then has it.",
-          v.base, in_words(v.compilers), v.best, in_words({std::abs(v.barriers.percent), std::nullopt}),
-          v.barriers.percent > 0 ? "less" : "more", rounds);
+          "No: {}, in which no warp waits for another, gains {}, and the best barrier, {}, takes {:.1f} % {} time than "
+          "that {}. The gain is the compiler's doing: put {} in the mark's place.",
+          v.base, in_words(v.compilers), v.best, std::abs(v.barriers.percent), v.barriers.percent > 0 ? "less" : "more",
+          rounds, v.base.starts_with("warp-sync") ? "__syncwarp()" : "asm volatile(\"\" ::: \"memory\")");
     case pace_finding::no_gain:
       return fmt::format("No: the best barrier, {}, gains {} on {} {}.", v.best, in_words(v.barriers), v.base, rounds);
     case pace_finding::loses:

@@ -16,8 +16,8 @@ inline constexpr double least_gain = 1;
 
 /// What the comparison says.
 enum class pace_finding {
-  barrier_gains,   ///< a barrier gains on the faster of no barrier and the compiler's fences
-  compiler_gains,  ///< a fence for the compiler gains, no barrier gains on it
+  barrier_gains,   ///< a barrier gains on the faster of no barrier and the controls
+  compiler_gains,  ///< a control gains, no barrier gains on it
   no_gain,         ///< the best barrier is about as fast
   loses,           ///< every barrier is slower
   too_few,         ///< too few rounds to say
@@ -36,9 +36,9 @@ struct gain {
 struct pace_verdict {
   pace_finding finding = pace_finding::too_few;
   std::string best;  ///< the fastest variant with barriers; empty if there is none
-  std::string base;  ///< what it is compared with: the fastest of none and the compiler's fences
+  std::string base;  ///< what it is compared with: the fastest of none and the controls
   gain total;        ///< of `best` on none
-  gain compilers;    ///< of the fastest fence on none; 0 if that is slower
+  gain compilers;    ///< of the fastest control on none; 0 if that is slower
   gain barriers;     ///< of `best` on `base`: total is the sum of both
   uint64_t rounds = 0;
   std::string sentence;  ///< what to do, with the figures
@@ -51,7 +51,7 @@ double confidence_for(size_t barriers);
 /// The gain of `variant` on `base`, by rounds that both have.
 gain gain_of(const std::vector<double>& variant, const std::vector<double>& base, double confidence);
 
-/// Judges what compare_paced() has found. Only variants that were measured and leave the same room count. A gain is
+/// Judges what compare_paced() has found. Only those whose state is measured count. A gain is
 /// one of at least least_gain percent whose interval does not hold 0.
 pace_verdict judge_paced(const std::vector<paced_variant>& variants);
 

@@ -16,6 +16,7 @@ std::string name_of(pace_form form) {
   switch (form) {
     case pace_form::none: return pace::off::name;
     case pace_form::fence: return pace::compiler_fence::name;
+    case pace_form::warp: return "warp-sync";
     case pace_form::block: return pace::block::name;
     case pace_form::warps: return fmt::format("{}-{}", pace::warps<warps_of_group>::name, warps_of_group);
   }
@@ -33,6 +34,7 @@ std::string meeting(pace_form form, uint64_t threads) {
   switch (form) {
     case pace_form::none: return "";
     case pace_form::fence: return R"(asm volatile("" ::: "memory");)";
+    case pace_form::warp: return "__syncwarp();";
     case pace_form::block: return "__syncthreads();";
     case pace_form::warps: break;
   }
@@ -62,7 +64,7 @@ std::vector<pace_variant> pace_variants(bool marks_have_arguments, const std::ve
   std::vector<uint32_t> all{1};
   if (marks_have_arguments) all.insert(all.end(), intervals.begin(), intervals.end());
   for (const uint32_t every : all) {
-    for (const pace_form form : {pace_form::fence, pace_form::block, pace_form::warps}) {
+    for (const pace_form form : {pace_form::fence, pace_form::warp, pace_form::block, pace_form::warps}) {
       if (form == pace_form::warps && groups_of(threads) < 2) continue;
       variants.push_back({form, every, every == 1 ? name_of(form) : fmt::format("{}/{}", name_of(form), every)});
     }

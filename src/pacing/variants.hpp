@@ -12,7 +12,8 @@ namespace gpusync::tool {
 /// together, is not among them.
 enum class pace_form {
   none,   ///< no instruction
-  fence,  ///< a fence for the compiler, no instruction: the control
+  fence,  ///< a fence for the first half of the compiler, which makes PTX: no instruction. A control
+  warp,   ///< the threads of each warp meet, and no warp waits for another. A control: it holds the assembler, too
   block,  ///< all threads of the block meet
   warps   ///< the warps of a block meet in groups of eight
 };
@@ -26,7 +27,7 @@ struct pace_variant {
   bool is_barrier() const { return form == pace_form::block || form == pace_form::warps; }
 };
 
-/// Those that there are for blocks of so many threads: none first, then of each interval the control and the barriers.
+/// Those that there are for blocks of so many threads: none first, then of each interval the controls and the barriers.
 /// Without arguments of the marks every visit counts. Groups of eight warps are left out where they are the block.
 std::vector<pace_variant> pace_variants(bool marks_have_arguments, const std::vector<uint32_t>& intervals,
                                         uint64_t threads);
