@@ -109,7 +109,7 @@ int architecture_of(const device_description& device) {
 /// The compiler's message on stderr, and an end with the sentence.
 [[noreturn]] void refuse(const compile_failure& failure) {
   fmt::print(stderr, "{}{}", failure.log(), failure.log().ends_with('\n') ? "" : "\n");
-  const bool has_host_code = failure.log().find("could not open source file") != std::string::npos;
+  const bool has_host_code = failure.log().find("open source file") != std::string::npos;
   throw usage_error(fmt::format("{}: the compiler's messages stand above.{}", failure.what(),
                                 has_host_code ? " Host code and its headers go between #ifndef __CUDACC_RTC__ and "
                                                 "#endif; folders of other headers are named by -I."

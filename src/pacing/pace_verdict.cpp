@@ -6,15 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "measure/statistics.hpp"
-
 namespace gpusync::tool {
 
 namespace {
-
-double median_of(const paced_variant& one) {
-  return summarize(one.nanoseconds).median;
-}
 
 bool counts(const paced_variant& one) {
   return one.found == paced_variant::state::measured && !one.nanoseconds.empty();
@@ -34,11 +28,16 @@ std::string in_words(const gain& one) {
   return one.between ? fmt::format("{} [{:.1f}, {:.1f}]", figure, one.between->low, one.between->high) : figure;
 }
 
+/// By rounds, so that a machine that becomes slower half-way does not choose.
 const paced_variant* fastest(const std::vector<paced_variant>& variants, bool barriers) {
   const paced_variant* best = nullptr;
+  double most = 0;
   for (const paced_variant& each : variants) {
     if (!counts(each) || each.what.is_barrier() != barriers) continue;
-    if (best == nullptr || median_of(each) < median_of(*best)) best = &each;
+    const double percent = gain_of(each.nanoseconds, variants.front().nanoseconds, usual_confidence).percent;
+    if (best != nullptr && percent <= most) continue;
+    best = &each;
+    most = percent;
   }
   return best;
 }
