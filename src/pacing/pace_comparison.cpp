@@ -89,7 +89,8 @@ std::string why_refused(const trial_outcome& outcome, bool plain) {
       return plain ? fmt::format("The kernel had not ended after {} even without barriers.", outcome.words)
                    : fmt::format("It never ended ({}). {}.", outcome.words, rule);
     case trial_end::failed:
-      return fmt::format("{}: {}", plain ? "The kernel fails even without barriers" : "It failed", outcome.words);
+      return fmt::format("{}: {}", plain ? "The kernel does not run even without barriers" : "It failed",
+                         outcome.words);
   }
   return "?";
 }

@@ -57,8 +57,9 @@ std::string sentence_of(const pace_verdict& v) {
     case pace_finding::no_gain:
       return fmt::format("No: the best barrier, {}, gains {} on {} {}.", v.best, in_words(v.barriers), v.base, rounds);
     case pace_finding::loses:
-      return fmt::format("No: every barrier loses; the best, {}, gains {} on {} {}.", v.best, in_words(v.barriers),
-                         v.base, rounds);
+      return fmt::format(
+          "No: every barrier loses; the best, {}, gains {} on {} {}.{}", v.best, in_words(v.barriers), v.base, rounds,
+          is_gain(v.compilers) ? fmt::format(" Of {} alone the gain is {}.", v.base, in_words(v.compilers)) : "");
     case pace_finding::too_few:
       return fmt::format("Too few rounds to say: {}. A smaller problem gives more.", v.rounds);
     case pace_finding::marked_wrongly: return "";
@@ -135,6 +136,7 @@ pace_verdict judge_paced(const std::vector<paced_variant>& variants) {
   const bool barrier_pays = is_gain(v.barriers), fence_pays = is_gain(v.compilers);
   v.finding = !is_judged            ? pace_finding::too_few
               : barrier_pays        ? pace_finding::barrier_gains
+              : is_loss(v.total)    ? pace_finding::loses
               : fence_pays          ? pace_finding::compiler_gains
               : is_loss(v.barriers) ? pace_finding::loses
                                     : pace_finding::no_gain;

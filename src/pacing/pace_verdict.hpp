@@ -19,7 +19,7 @@ enum class pace_finding {
   barrier_gains,   ///< a barrier gains on the faster of no barrier and the controls
   compiler_gains,  ///< a control gains, no barrier gains on it
   no_gain,         ///< the best barrier is about as fast
-  loses,           ///< every barrier is slower
+  loses,           ///< every barrier is slower than none, or than a control that gains nothing
   too_few,         ///< too few rounds to say
   marked_wrongly   ///< no barrier could be measured, for all were refused
 };

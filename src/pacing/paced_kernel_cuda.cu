@@ -228,8 +228,9 @@ class cuda_paced_kernel : public paced_kernel {
 
   void compare(paced_run& done) const {
     constexpr double limit_s = 60;
-    std::vector<difference_found> found(arrays_.size(), {0, ~0ull});
-    if (found.empty()) return;
+    if (arrays_.empty()) return;
+    std::vector<difference_found> found(arrays_.size());
+    for (difference_found& each : found) each = {0, ~0ull};
     where_.upload(found_, found.data(), found.size() * sizeof(difference_found));
     for (size_t i = 0; i < arrays_.size(); ++i) {
       constexpr unsigned threads = 256;

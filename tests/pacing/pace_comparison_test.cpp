@@ -34,7 +34,7 @@ class pretended_kernel : public paced_kernel {
     ++clock_;
     if (run >= one.stuck_from) throw stuck_launch("cuda:9", "A launch has not ended in " + std::to_string(limit_s));
     if (run >= one.fails_from) throw runtime_failure("an illegal address", 700);
-    const double drift = 1 + 0.2 * ((clock_ / 40) % 2);  // of the machine
+    const double drift = 1 + 0.003 * clock_;  // of the machine, which becomes slower
     const double own = one.noise * ((run * 7919 + static_cast<int>(variant) * 31) % 11 - 5) / 5;
     paced_run done{one.microseconds * 1e3 * drift * (1 + own), 0, 0, ""};
     if (has_reference_) {
@@ -119,6 +119,11 @@ TEST(PaceVerdict, AGainIsSharedBetweenCompilerAndBarrier) {
 
 TEST(PaceVerdict, LossesSmallGainsAndNoiseAreNoGain) {
   EXPECT_EQ(judge_paced(compared({{block, taking(1160)}, {block4, taking(1040)}})).finding, pace_finding::loses);
+  // Also beside a control that gains: what is slower than nothing is a loss.
+  const pace_verdict beside =
+      judge_paced(compared({{warp, taking(970)}, {block, taking(1160)}, {block4, taking(1040)}}));
+  EXPECT_EQ(beside.finding, pace_finding::loses);
+  EXPECT_NE(beside.sentence.find("warp-sync alone"), std::string::npos) << beside.sentence;
   EXPECT_EQ(judge_paced(compared({{block, taking(994)}})).finding, pace_finding::no_gain);
   pretence noisy = taking(985);
   noisy.noise = 0.2;
