@@ -61,6 +61,26 @@ struct tune_options {
 /// writes the table.
 exit_code run_tune(const console_options& console, const tune_options& options);
 
+struct pace_options {
+  std::string file;                               ///< the user's CUDA file
+  std::string kernel;                             ///< its name in there, a template's with its arguments
+  std::string blocks, threads;                    ///< "264", "256x4"
+  std::string shared;                             ///< bytes of dynamic shared memory; empty: 0
+  std::vector<std::string> arguments;             ///< "float[2^20]=random", "8192"
+  std::vector<std::string> definitions, folders;  ///< for the compiler
+  std::string every = "4,16,64";                  ///< intervals of marks with an argument
+  std::vector<std::string> devices;               ///< empty: the first CUDA device
+  std::string architecture;                       ///< empty: the device's
+  bool quick = false;
+  bool dry = false;  ///< compile, and run nothing
+  std::optional<std::string> json;
+  std::vector<std::string> command;  ///< as the user typed it
+};
+
+/// gpusync pace: whether artificial barriers in the place of a file's marks pay, and whose doing a gain is. Failed if a
+/// variant was refused.
+exit_code run_pace(const console_options& console, const pace_options& options);
+
 /// gpusync doctor: what on this machine spoils measurements or is missing.
 exit_code run_doctor(const console_options& console);
 

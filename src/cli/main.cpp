@@ -180,6 +180,39 @@ void open_closed_streams() {
   }
 }
 
+void add_pace(CLI::App& app, pace_options& pacing, std::function<void()> call) {
+  auto* pace =
+      app.add_subcommand("pace", "Whether artificial barriers pay in a kernel of yours, and whose doing a gain is");
+  pace->add_option("file", pacing.file, "A CUDA file whose loops are marked by GPUSYNC_PACE()")
+      ->required()
+      ->type_name("FILE");
+  pace->add_option("--kernel", pacing.kernel, "The kernel, a template's with its arguments: 'solver::relax<float>'")
+      ->required()
+      ->type_name("NAME");
+  pace->add_option("--blocks", pacing.blocks, "Blocks of the grid: 264, or 256x4")->required()->type_name("SIZE");
+  pace->add_option("--threads", pacing.threads, "Threads of a block: 256, or 32x8")->required()->type_name("SIZE");
+  pace->add_option("--shared", pacing.shared, "Bytes of dynamic shared memory")->type_name("BYTES");
+  once_each(pace->add_option("--arg", pacing.arguments,
+                             "An argument of the kernel, in their order: 'float[2^26]=random', 'int[1000]', 8192, 1.5f")
+                ->type_name("ARGUMENT"));
+  once_each(pace->add_option("-D,--define", pacing.definitions, "A macro for the compiler")->type_name("NAME=VALUE"));
+  once_each(
+      pace->add_option("-I,--include", pacing.folders, "A folder of headers for the compiler")->type_name("FILE"));
+  pace->add_option("--every", pacing.every, "Intervals to try, of marks with an argument")
+      ->type_name("LIST")
+      ->capture_default_str();
+  once_each(
+      pace->add_option("-d,--device", pacing.devices, "CUDA device; the default is the first")->type_name("DEVICE"));
+  pace->add_option("--arch", pacing.architecture, "Compile for this one instead of the device's: 90")
+      ->type_name("NUMBER");
+  pace->add_flag("--quick", pacing.quick, "Fewer rounds");
+  pace->add_flag("--dry-run", pacing.dry, "Compile all variants, and run none; with --arch it needs no device");
+  pace->add_option("--json", pacing.json, "Write the result document to this file (- is stdout)")->type_name("FILE");
+  pace->footer(
+      "Exit code 1: a variant was refused, for its results differ or it never ends, or nothing could be measured.");
+  pace->callback(std::move(call));
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{"To GPU synchronize or not? Measures what waiting costs on this machine, and says which way to wait."};
   app.name("gpusync");
@@ -271,6 +304,10 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("PART")
       ->check(CLI::IsMember({"barriers", "reductions"}));
   tune->callback([&] { result = run_tune(common.console(), tuning); });
+
+  pace_options pacing;
+  pacing.command = options.command;
+  add_pace(app, pacing, [&] { result = run_pace(common.console(), pacing); });
 
   auto* doctor = app.add_subcommand("doctor", "What on this machine spoils measurements or is missing");
   doctor->footer("Exit code 0 whatever it finds; the last line says what to do.");

@@ -24,13 +24,18 @@ class cuda_timer {
 
   /// Waits for the stream and returns the nanoseconds since start(). Throws what the work in between failed with.
   double stop(cudaStream_t stream) {
-    mark(stream);
+    mark_stop(stream);
     return marked();
   }
   /// stop() in halves: queues the end, and waits for it.
-  void mark(cudaStream_t stream) { check_cuda(cudaEventRecord(stop_, stream), "cudaEventRecord"); }
+  void mark_stop(cudaStream_t stream) { check_cuda(cudaEventRecord(stop_, stream), "cudaEventRecord"); }
   double marked() {
     check_cuda(cudaEventSynchronize(stop_), "cudaEventSynchronize");
+    return elapsed();
+  }
+
+  /// The same for who has waited for the stream in another way. Precondition: what stood before mark_stop() has ended.
+  double elapsed() const {
     float milliseconds = 0;
     check_cuda(cudaEventElapsedTime(&milliseconds, start_, stop_), "cudaEventElapsedTime");
     return double{milliseconds} * 1e6;

@@ -89,7 +89,7 @@ class queued_sums : public sums_across {
     } else {
       for (uint32_t i = 0; i < count; ++i) queue(i);
     }
-    timer_.mark(targets_[0].stream());
+    timer_.mark_stop(targets_[0].stream());
     await(targets_, limit_s);
     return timer_.marked();
   }
