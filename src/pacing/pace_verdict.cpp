@@ -55,10 +55,12 @@ std::string sentence_of(const pace_verdict& v) {
           v.base, in_words(v.compilers), v.best, std::abs(v.barriers.percent), v.barriers.percent > 0 ? "less" : "more",
           rounds, v.base.starts_with("warp-sync") ? "__syncwarp()" : "asm volatile(\"\" ::: \"memory\")");
     case pace_finding::no_gain:
-      return fmt::format("No: the best barrier, {}, gains {} on {} {}.", v.best, in_words(v.barriers), v.base, rounds);
+      return fmt::format("No: the best barrier, {}, has a gain of {} on {} {}.", v.best, in_words(v.barriers), v.base,
+                         rounds);
     case pace_finding::loses:
       return fmt::format(
-          "No: every barrier loses; the best, {}, gains {} on {} {}.{}", v.best, in_words(v.barriers), v.base, rounds,
+          "No: every barrier loses; the best, {}, has a gain of {} on {} {}.{}", v.best, in_words(v.barriers), v.base,
+          rounds,
           is_gain(v.compilers) ? fmt::format(" Of {} alone the gain is {}.", v.base, in_words(v.compilers)) : "");
     case pace_finding::too_few:
       return fmt::format("Too few rounds to say: {}. A smaller problem gives more.", v.rounds);
