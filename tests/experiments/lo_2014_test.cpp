@@ -9,7 +9,7 @@
 #include "results/document.hpp"
 #include "results/groups.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::paced_loops {
 namespace {
 
 /// A column walk in which a fence for the compiler gains 10 % and the barrier 20 %; lead1-4 takes a block off each
@@ -270,4 +270,4 @@ TEST(Lo2014, PublishedMethodsAndAxesAreOursToo) {
 }
 
 }  // namespace
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::paced_loops

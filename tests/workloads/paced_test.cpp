@@ -10,7 +10,7 @@
 #include "workloads/paced/transpose.hpp"
 #include "workloads/paced/vector_add.hpp"
 
-namespace gpusync::tool {
+namespace gpusync::tool::paced_workloads {
 namespace {
 
 paced_problem problem_of(uint32_t blocks, uint32_t threads, uint64_t elements, uint64_t length, uint32_t percent = 0,
@@ -242,4 +242,4 @@ TEST(JitteredRows, VaryByAsMuchAsIsSaid) {
 }
 
 }  // namespace
-}  // namespace gpusync::tool
+}  // namespace gpusync::tool::paced_workloads

@@ -98,11 +98,14 @@ GPUSYNC_HD uint32_t zero_behind(T value) {
 /// Carries out `trips` iterations, with a visit behind each `Every` of them; the rest, fewer, has none, so that all
 /// threads of the block make equally many whose trips are equally many. `body()` returns something that
 /// zero_behind() takes; `behind_visit()` follows each visit. Unroll: iterations that are to stand side by side, at most
-/// Every.
+/// Every; Epochs: so many of them. Both are the same for all forms: left to itself the compiler unrolls the control
+/// further than what waits.
 GPUSYNC_API_TEMPLATE
-template <uint32_t Every, uint32_t Unroll, class Grid, class Pace, class Watch, class Body, class Behind>
+template <uint32_t Every, uint32_t Unroll, uint32_t Epochs = (Every == 1 ? 4 : 1), class Grid, class Pace, class Watch,
+          class Body, class Behind>
 GPUSYNC_HD void in_epochs(Grid grid, uint64_t trips, Pace& pace, Watch& watch, const Body& body,
                           const Behind& behind_visit) {
+  GPUSYNC_UNROLL(Epochs)
   for (uint64_t epoch = trips / Every; epoch != 0; --epoch) {
     watch.start(grid);
     uint32_t zero = 0;
@@ -114,12 +117,14 @@ GPUSYNC_HD void in_epochs(Grid grid, uint64_t trips, Pace& pace, Watch& watch, c
     watch.count();
     behind_visit();
   }
+  GPUSYNC_UNROLL(1)
   for (uint64_t rest = trips % Every; rest != 0; --rest) (void)body();
 }
 GPUSYNC_API_TEMPLATE
-template <uint32_t Every, uint32_t Unroll, class Grid, class Pace, class Watch, class Body>
+template <uint32_t Every, uint32_t Unroll, uint32_t Epochs = (Every == 1 ? 4 : 1), class Grid, class Pace, class Watch,
+          class Body>
 GPUSYNC_HD void in_epochs(Grid grid, uint64_t trips, Pace& pace, Watch& watch, const Body& body) {
-  in_epochs<Every, Unroll>(grid, trips, pace, watch, body, [] {});
+  in_epochs<Every, Unroll, Epochs>(grid, trips, pace, watch, body, [] {});
 }
 
 /// Whether a kernel is the plain one, whose loop may be the natural one where a visit would ask for another.

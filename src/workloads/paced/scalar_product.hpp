@@ -92,7 +92,7 @@ class scalar_product_text {
         static_assert(Every == 1, "a partial sum is written behind its visit");
         uint32_t place = thread;
         float sum = 0;
-        in_epochs<1, 1>(
+        in_epochs<1, 1, 1>(
             grid, (partial_sums + threads - 1) / threads, pace, watch,
             [&] {
               sum = 0;

@@ -112,7 +112,7 @@ class row_a_warp_text : public sparse_product_text {
     const uint64_t rows = uint64_t{rows_at_a_time} * warps.blocks();
     for (uint64_t first = grid.block() * rows; first < count_; first += grid.blocks() * rows) {
       uint64_t row = first + warps.block();
-      in_epochs<Every, 1>(grid, rows_at_a_time, pace, watch, [&] {
+      in_epochs<Every, 1, 1>(grid, rows_at_a_time, pace, watch, [&] {
         float sum = 0;
         if (row < count_) {
           const uint32_t end = offsets_[row + 1];

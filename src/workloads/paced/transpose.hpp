@@ -69,11 +69,13 @@ class transpose_text {
     const uint64_t across = (size_ + tile - 1) / tile;
     for (uint64_t unit = grid.block(); unit < across * across; unit += grid.blocks()) {
       const uint64_t column = unit % across * tile, row = unit / across * tile;
+      GPUSYNC_UNROLL(4)
       for (uint32_t i = grid.thread(); i < tile * tile; i += grid.threads()) {
         const uint32_t x = i % tile, y = i / tile;
         if (row + y < size_ && column + x < size_) memory.cells[y][x] = from_[(row + y) * size_ + column + x];
       }
       grid.sync_block();
+      GPUSYNC_UNROLL(4)
       for (uint32_t i = grid.thread(); i < tile * tile; i += grid.threads()) {
         const uint32_t x = i % tile, y = i / tile;
         if (column + y < size_ && row + x < size_) to_[(column + y) * size_ + row + x] = memory.cells[x][y];
