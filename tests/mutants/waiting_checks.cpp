@@ -36,6 +36,29 @@ void a_wait_polls_once_more_after_its_deadline() {
   expect(status == wait_status::completed, "what has happened before the deadline was found over is not timed out");
 }
 
+/// A thread that is kept from running: when it looks, its phase has ended, and a later one has been lost.
+struct late_grid {
+  using memory = host_memory;
+  static constexpr uint32_t polls_per_look = 1;
+  static constexpr bool may_lose_phases = true;
+  uint32_t* awaited;
+
+  uint64_t now() const { return 0; }
+  void pause() const { *awaited = 1; }
+  uint32_t* opaque(uint32_t* pointer) const { return pointer; }
+  void raise_timeout_flag(uint32_t) const {}
+  void fail(timeout_report*, misuse, uint32_t) const { expect(false, "a phase that has ended ends no launch"); }
+};
+
+void a_wait_polls_once_more_after_a_loss() {
+  uint32_t word = 0, claimed = 1, arrived = 0, entered = 0;
+  const arrival_log log{&claimed, &arrived, &entered, nullptr};
+  wait_context<no_deadline> context(no_deadline{}, log, 0, 7);
+  const wait_status status = poll_until<memory_order::acquire, scope::device>(
+      late_grid{&word}, &word, [](uint32_t value) { return value == 1; }, context);
+  expect(status == wait_status::completed, "what has happened before the loss was seen is no loss");
+}
+
 void a_timeout_takes_ticks_of_any_length() {
   using std::ratio;
   using std::chrono::duration;
@@ -68,6 +91,7 @@ int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
       {"a_wait_polls_once_more_after_its_deadline", a_wait_polls_once_more_after_its_deadline},
+      {"a_wait_polls_once_more_after_a_loss", a_wait_polls_once_more_after_a_loss},
       {"a_timeout_takes_ticks_of_any_length", a_timeout_takes_ticks_of_any_length},
       {"a_clock_that_steps_back_ends_no_wait", a_clock_that_steps_back_ends_no_wait},
   };

@@ -35,23 +35,24 @@ class wait_context {
   }
 
   /// Asked as often: whether a phase has been given up, by this launch or by one before it. Then nobody can complete
-  /// this one, or only this one. A wait without a deadline ends the launch.
+  /// this one, or only this one, which may be over by now.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD bool hopeless(Grid grid) const {
-    if constexpr (Grid::may_lose_phases) {
-      if (log_.lost(grid) == 0) return false;
-      if constexpr (!bounded) end_hopeless(grid, log_.report);
-      return true;
-    }
+  GPUSYNC_HD bool hopeless([[maybe_unused]] Grid grid) const {
+    if constexpr (Grid::may_lose_phases) return log_.lost(grid) != 0;
     return false;
   }
 
-  /// This thread has given up: prepares the block's being told of it by sync_block_any().
+  /// This thread has given up: prepares the block's being told of it by sync_block_any(). A wait without a deadline
+  /// ends the launch.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void give_up(Grid grid) const {
-    if constexpr (bounded) grid.raise_timeout_flag(timeout_flag_);
+    if constexpr (bounded) {
+      grid.raise_timeout_flag(timeout_flag_);
+    } else if constexpr (Grid::may_lose_phases) {
+      end_hopeless(grid, log_.report);
+    }
   }
 
   /// What sync_block_any() is to be given.
