@@ -39,7 +39,7 @@ class Lo2014(ToolTest):
             self.assertEqual(row["metrics"]["memory"]["unit"], "ns")
 
     def test_an_interval_longer_than_the_loop_is_skipped_in_words(self):
-        measured, _ = self.rows("vector-add", "-a", "elements=16", "-a", "method=block-16")
+        measured, _ = self.rows("vector-add", "-a", "elements=16", "-a", "shape=2x4", "-a", "method=block-16")
         reasons = {row["method"]: row["reason"] for row in measured}
         self.assertEqual(reasons["block-16"], "Its loop has 2 iterations: no visit behind each 16.")
 

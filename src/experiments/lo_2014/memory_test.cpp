@@ -10,7 +10,7 @@ namespace {
 constexpr const char* name = "memory-test";
 
 std::vector<std::string> default_shapes(const experiment_request& request) {
-  if (!is_gpu(request)) return {"2x4"};
+  if (!is_gpu(request)) return {host_shape(request)};
   const std::string full = shape_of_units(request, 2, 512);
   if (request.quick) return {"30x512", full};
   // 516 and 520 threads: warps that share lines, of 32 and of 128 bytes.

@@ -309,7 +309,7 @@ void run_paced(const paced_experiment& what, const experiment_request& request, 
 }
 
 std::vector<axis> paced_axes(std::vector<axis> own, const std::string& default_shapes) {
-  std::vector<axis> all{shape_axis(default_shapes)};
+  std::vector<axis> all{shape_axis(default_shapes + "; on the host as many threads as cores")};
   all.insert(all.end(), own.begin(), own.end());
   all.push_back({"l1", "large: as much as can be of what L1 and shared memory share is L1; small: as little", 0, 0,
                  true, "large"});
@@ -373,6 +373,11 @@ std::string paced_answer(const measured_rows& measured) {
 std::string shape_of_units(const experiment_request& request, uint32_t blocks_per_unit, uint32_t threads) {
   const int units = std::max(1, request.device.compute_units);
   return fmt::format("{}x{}", static_cast<uint32_t>(units) * blocks_per_unit, threads);
+}
+
+std::string host_shape(const experiment_request& request) {
+  const int cores = std::max(1, request.device.compute_units), threads = std::min(cores, 4);
+  return fmt::format("{}x{}", cores / threads, threads);
 }
 
 std::vector<bool> chosen_l1(const experiment_request& request, bool both) {

@@ -50,6 +50,8 @@ std::string paced_answer(const measured_rows& measured);
 
 /// A grid of so many blocks for each compute unit of the request's device.
 std::string shape_of_units(const experiment_request& request, uint32_t blocks_per_unit, uint32_t threads);
+/// A grid for host threads: as many as there are cores, in blocks of at most four.
+std::string host_shape(const experiment_request& request);
 /// A word that says whether the L1 cache is to be small, as axis `l1` has them.
 std::vector<bool> chosen_l1(const experiment_request& request, bool both);
 /// "large" or "small".

@@ -23,7 +23,7 @@ struct barrier_place {
 constexpr barrier_place places[] = {{"set", by_set}, {"element", by_element}};
 
 std::vector<std::string> default_shapes(const experiment_request& request) {
-  if (!is_gpu(request)) return {"2x4"};
+  if (!is_gpu(request)) return {host_shape(request)};
   if (request.quick) return {"128x256"};
   return {"128x256", shape_of_units(request, 8, 256)};
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* name = "vector-add";
 
 std::vector<std::string> default_shapes(const experiment_request& request) {
-  if (!is_gpu(request)) return {"2x4"};
+  if (!is_gpu(request)) return {host_shape(request)};
   if (request.quick) return {"256x256"};
   return {"256x256", shape_of_units(request, 8, 256), shape_of_units(request, 2, 1024)};
 }
