@@ -68,7 +68,8 @@ struct paced_samples {
 };
 
 /// What a variant has gained, in percent of the other's time, medians over rounds with their intervals:
-/// - `rho`: against the fastest, by its median, of all that wait for nothing: the plain loop and the controls;
+/// - `rho`: against the fastest, by its median, of all that wait for nothing: the plain loop and the controls; without
+///   any control nobody can say;
 /// - `rho_none`: against the plain loop, which is the paper's method, and counts what the compiler did as gain;
 /// - `rho_control`: against the control of the same interval, if there is one;
 /// - `compiler_share`: what that control gains against the plain loop. A control has this alone, the plain loop none.
