@@ -32,6 +32,14 @@ class Lo2014(ToolTest):
         self.assertLessEqual(metrics["rho"]["value"], metrics["rho_none"]["value"] + 50)
         self.assertTrue(any(row["method"] == "published-block-1" for row in published))
 
+    def test_opencl_has_the_paper_s_two(self):
+        for experiment in ("memory-test", "vector-add", "scalar-product"):
+            rows = [row for row in self.rows_of_quick_run(experiment, "opencl:0") if row["device"] == "opencl:0"]
+            self.assertEqual({row["method"].split("-")[0] for row in rows}, {"none", "block"})
+            for row in rows:
+                self.assertTrue(row["verified"], row)
+                self.assertNotIn("rho", row["metrics"], "there is no control")
+
     def test_clocks_are_rows_of_their_own(self):
         measured, _ = self.rows("memory-test", "-a", "part=clocks", "-a", "checks=2048")
         self.assertEqual({row["axes"]["part"] for row in measured}, {"clocks"})
@@ -39,7 +47,7 @@ class Lo2014(ToolTest):
             self.assertEqual(row["metrics"]["memory"]["unit"], "ns")
 
     def test_an_interval_longer_than_the_loop_is_skipped_in_words(self):
-        measured, _ = self.rows("vector-add", "-a", "elements=16", "-a", "method=block-16")
+        measured, _ = self.rows("vector-add", "-a", "elements=16", "-a", "shape=2x4", "-a", "method=block-16")
         reasons = {row["method"]: row["reason"] for row in measured}
         self.assertEqual(reasons["block-16"], "Its loop has 2 iterations: no visit behind each 16.")
 

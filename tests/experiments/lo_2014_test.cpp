@@ -225,6 +225,11 @@ TEST(RhoMetrics, AreTakenRoundByRoundAgainstTheFastestThatWaitsForNothing) {
   failed[0].times.clear();
   failed[1].times.clear();
   EXPECT_TRUE(rho_metrics(failed, 2).empty()) << "with nothing to compare it with";
+  std::vector<paced_samples> uncontrolled = all;
+  uncontrolled.erase(uncontrolled.begin() + 1);
+  const auto alone = rho_metrics(uncontrolled, 1);
+  ASSERT_EQ(alone.size(), 1u) << "without a control nobody can say what is waiting's doing";
+  EXPECT_EQ(alone.front().first, "rho_none");
 }
 
 /// The printed figure of a device and method, where the axes say so.

@@ -223,6 +223,7 @@ TEST(PacedRefusals, SayWhatIsWanting) {
   EXPECT_NE(refusal_of([] { host_paced_program<vector_add_text>(problem_of(1, 1, uint64_t{1} << 31, 1)); }), "");
   EXPECT_NE(refusal_of([] { host_paced_program<scalar_product_text<false>>(problem_of(1, 1, 1, 1 << 21)); }), "");
   EXPECT_NE(refusal_of([] { host_paced_program<row_a_warp_text>(problem_of(1, 1, 4, 8, 60)); }), "");
+  EXPECT_NE(refusal_of([] { host_paced_program<vector_add_text>(problem_of(1, 33, 1, 1)); }), "");
   EXPECT_NE(refusal_of([] { host_paced_program<transpose_text>(problem_of(1, 1, 4, 0)); }), "");
 }
 

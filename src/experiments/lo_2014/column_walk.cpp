@@ -10,7 +10,7 @@ namespace {
 constexpr const char* name = "column-walk";
 
 std::vector<std::string> default_shapes(const experiment_request& request) {
-  if (!is_gpu(request)) return {"2x4"};
+  if (!is_gpu(request)) return {host_shape(request)};
   if (request.quick) return {shape_of_units(request, 2, 1024)};
   return {shape_of_units(request, 2, 1024), shape_of_units(request, 8, 256), shape_of_units(request, 1, 1024)};
 }

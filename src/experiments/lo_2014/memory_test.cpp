@@ -10,7 +10,7 @@ namespace {
 constexpr const char* name = "memory-test";
 
 std::vector<std::string> default_shapes(const experiment_request& request) {
-  if (!is_gpu(request)) return {"2x4"};
+  if (!is_gpu(request)) return {host_shape(request)};
   const std::string full = shape_of_units(request, 2, 512);
   if (request.quick) return {"30x512", full};
   // 516 and 520 threads: warps that share lines, of 32 and of 128 bytes.
@@ -40,8 +40,8 @@ const register_experiment registered({
     name,
     "whether a barrier that nothing needs speeds up a test of memory, and what of it is waiting's doing",
     {"L2", "L3", "L5", "L6", "L7"},
-    {device_kind::cuda, device_kind::host},
-    paced_axes({{"checks", "cells that each thread looks at", 1, 1 << 20, false, "8192; on the host 4096"}},
+    {device_kind::cuda, device_kind::opencl, device_kind::host},
+    paced_axes({{"checks", "cells that each thread looks at", 1, 1 << 20, false, "8192; elsewhere 4096"}},
                "30x512,30x516,30x520, and 1 and 2 blocks of 512 threads for each multiprocessor"),
     [](const experiment_request& request, const experiment_sink& sink) { run_paced(what, request, sink); },
     check_paced(cases_of, {name}),

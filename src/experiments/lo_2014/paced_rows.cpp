@@ -40,9 +40,11 @@ double median_of(const std::vector<double>& values) {
 
 std::vector<std::string> chosen_parts(const experiment_request& request) {
   const std::vector<std::string> all{part_of_time, part_of_clocks, part_of_code};
-  if (request.quick) return chosen_words(request, "part", all, {part_of_time});
-  return chosen_words(request, "part", all,
-                      is_gpu(request) ? all : std::vector<std::string>{part_of_time, part_of_clocks});
+  if (request.quick || request.device.kind == device_kind::opencl) {
+    return chosen_words(request, "part", all, {part_of_time});
+  }
+  if (is_gpu(request)) return chosen_words(request, "part", all);
+  return chosen_words(request, "part", all, {part_of_time, part_of_clocks});
 }
 
 /// The variants that axis `method` names, or all; and always those that the others are compared with.
@@ -256,8 +258,10 @@ std::vector<std::pair<std::string, metric>> rho_metrics(const std::vector<paced_
   const paced_samples& own = all[which];
   if (own.role == paced_role::plain || own.times.empty()) return {};
   const paced_samples *plain = nullptr, *control = nullptr, *best = nullptr;
+  bool has_control = false;
   for (const paced_samples& other : all) {
     if (other.times.empty() || !waits_for_nothing(other.role)) continue;
+    has_control = has_control || other.role == paced_role::control;
     if (other.role == paced_role::plain) plain = &other;
     if (other.role == paced_role::control && other.every == own.every) control = &other;
     if (best == nullptr || median_of(other.times) < median_of(best->times)) best = &other;
@@ -267,7 +271,7 @@ std::vector<std::pair<std::string, metric>> rho_metrics(const std::vector<paced_
   };
   std::vector<std::pair<std::string, metric>> made;
   if (own.role != paced_role::control) {
-    if (best != nullptr) made.emplace_back("rho", rho(own, *best));
+    if (best != nullptr && has_control) made.emplace_back("rho", rho(own, *best));
     if (plain != nullptr) made.emplace_back("rho_none", rho(own, *plain));
     if (control != nullptr && own.role != paced_role::rival) made.emplace_back("rho_control", rho(own, *control));
   }
@@ -309,12 +313,12 @@ void run_paced(const paced_experiment& what, const experiment_request& request, 
 }
 
 std::vector<axis> paced_axes(std::vector<axis> own, const std::string& default_shapes) {
-  std::vector<axis> all{shape_axis(default_shapes)};
+  std::vector<axis> all{shape_axis(default_shapes + "; elsewhere as many threads as cores")};
   all.insert(all.end(), own.begin(), own.end());
   all.push_back({"l1", "large: as much as can be of what L1 and shared memory share is L1; small: as little", 0, 0,
                  true, "large"});
   all.push_back({"part", "time; clocks: where a warp's time goes, in instrumented builds; code: instructions", 0, 0,
-                 true, "all three; on the host time,clocks; with --quick time"});
+                 true, "all three; on the host time,clocks; with --quick and on OpenCL time"});
   all.push_back(
       {"method", "variants by name; none and the controls of their intervals are always measured", 0, 0, true, "all"});
   return all;
@@ -325,6 +329,7 @@ request_check check_paced(std::function<std::vector<paced_case>(const experiment
   const auto names = [texts](const device_description& device) {
     std::vector<std::string> all;
     for (const std::string& text : texts) {
+      if (!part_openers<paced_device>().contains({text, device.kind})) continue;
       for (const paced_variant& one : open_side<paced_device>(device, text)->variants()) {
         if (std::ranges::find(all, one.name) == all.end()) all.push_back(one.name);
       }
@@ -373,6 +378,11 @@ std::string paced_answer(const measured_rows& measured) {
 std::string shape_of_units(const experiment_request& request, uint32_t blocks_per_unit, uint32_t threads) {
   const int units = std::max(1, request.device.compute_units);
   return fmt::format("{}x{}", static_cast<uint32_t>(units) * blocks_per_unit, threads);
+}
+
+std::string host_shape(const experiment_request& request) {
+  const int cores = std::max(1, request.device.compute_units), threads = std::min(cores, 4);
+  return fmt::format("{}x{}", cores / threads, threads);
 }
 
 std::vector<bool> chosen_l1(const experiment_request& request, bool both) {

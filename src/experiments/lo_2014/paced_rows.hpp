@@ -50,6 +50,8 @@ std::string paced_answer(const measured_rows& measured);
 
 /// A grid of so many blocks for each compute unit of the request's device.
 std::string shape_of_units(const experiment_request& request, uint32_t blocks_per_unit, uint32_t threads);
+/// A grid for host threads: as many as there are cores, in blocks of at most four.
+std::string host_shape(const experiment_request& request);
 /// A word that says whether the L1 cache is to be small, as axis `l1` has them.
 std::vector<bool> chosen_l1(const experiment_request& request, bool both);
 /// "large" or "small".
@@ -66,7 +68,8 @@ struct paced_samples {
 };
 
 /// What a variant has gained, in percent of the other's time, medians over rounds with their intervals:
-/// - `rho`: against the fastest, by its median, of all that wait for nothing: the plain loop and the controls;
+/// - `rho`: against the fastest, by its median, of all that wait for nothing: the plain loop and the controls; without
+///   any control nobody can say;
 /// - `rho_none`: against the plain loop, which is the paper's method, and counts what the compiler did as gain;
 /// - `rho_control`: against the control of the same interval, if there is one;
 /// - `compiler_share`: what that control gains against the plain loop. A control has this alone, the plain loop none.

@@ -23,7 +23,7 @@ struct barrier_place {
 constexpr barrier_place places[] = {{"set", by_set}, {"element", by_element}};
 
 std::vector<std::string> default_shapes(const experiment_request& request) {
-  if (!is_gpu(request)) return {"2x4"};
+  if (!is_gpu(request)) return {host_shape(request)};
   if (request.quick) return {"128x256"};
   return {"128x256", shape_of_units(request, 8, 256)};
 }
@@ -34,6 +34,11 @@ std::vector<uint32_t> default_lengths(const experiment_request& request) {
   return {2048, 8192, 32768};
 }
 
+std::vector<std::string> default_places(const experiment_request& request) {
+  if (request.device.kind == device_kind::opencl) return {"set"};
+  return {"set", "element"};
+}
+
 std::vector<paced_case> cases_of(const experiment_request& request) {
   std::vector<paced_case> all;
   const std::vector<int64_t> lengths = chosen_numbers(request, "length", default_lengths(request));
@@ -41,7 +46,8 @@ std::vector<paced_case> cases_of(const experiment_request& request) {
   for (const bool small : chosen_l1(request, false)) {
     for (const step_shape& shape : shapes_or(request, default_shapes(request))) {
       for (const vector_kind& kind : chosen_of(request, "kind", kinds, &vector_kind::word)) {
-        for (const barrier_place& place : chosen_of(request, "place", places, &barrier_place::word)) {
+        for (const barrier_place& place :
+             chosen_of(request, "place", places, &barrier_place::word, default_places(request))) {
           for (const int64_t vectors : counts) {
             for (const int64_t length : lengths) {
               paced_case& one = all.emplace_back();
@@ -72,13 +78,13 @@ const register_experiment registered({
     name,
     "whether a barrier in the loop speeds up scalar products, of vectors of one length and of several",
     {"L5", "L6", "L10", "L11", "L12"},
-    {device_kind::cuda, device_kind::host},
+    {device_kind::cuda, device_kind::opencl, device_kind::host},
     paced_axes({{"kind", "regular, or irregular: lengths vary by 20 %", 0, 0, true, "regular,irregular"},
                 {"place", "where the barrier stands: set, behind each partial sum, as in the paper, or element", 0, 0,
-                 true, "set,element"},
-                {"vectors", "pairs of vectors", 1, 1 << 24, false, "4096; on the host 8"},
+                 true, "set,element; on OpenCL set"},
+                {"vectors", "pairs of vectors", 1, 1 << 24, false, "4096; elsewhere 8"},
                 {"length", "elements of a vector, the mean", 1, 1 << 20, false,
-                 "2048,8192,32768; with --quick 32768; on the host 8192"}},
+                 "2048,8192,32768; with --quick 32768; elsewhere 8192"}},
                "128x256, and 8 blocks of 256 threads for each multiprocessor"),
     [](const experiment_request& request, const experiment_sink& sink) { run_paced(what, request, sink); },
     check_paced(cases_of, {by_set, by_element}),

@@ -15,7 +15,7 @@ struct row_owner {
 constexpr row_owner owners[] = {{"warp", by_warp}, {"thread", by_thread}};
 
 std::vector<std::string> default_shapes(const experiment_request& request) {
-  if (!is_gpu(request)) return {"2x4"};
+  if (!is_gpu(request)) return {host_shape(request)};
   if (request.quick) return {shape_of_units(request, 8, 256)};
   return {shape_of_units(request, 2, 256), shape_of_units(request, 8, 256)};
 }

@@ -13,7 +13,7 @@ constexpr uint64_t most_blocks = 65535;
 
 /// As many blocks as there are parts of so many rows, by a warp's columns.
 std::string shape_for(const experiment_request& request, int64_t size, int64_t part) {
-  if (!is_gpu(request)) return "2x4";
+  if (!is_gpu(request)) return host_shape(request);
   const auto ceiling = [](int64_t all, int64_t each) { return static_cast<uint64_t>((all + each - 1) / each); };
   const uint64_t blocks = ceiling(size, 32) * ceiling(size, part);
   return std::to_string(std::min(blocks, most_blocks)) + "x256";

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* name = "vector-add";
 
 std::vector<std::string> default_shapes(const experiment_request& request) {
-  if (!is_gpu(request)) return {"2x4"};
+  if (!is_gpu(request)) return {host_shape(request)};
   if (request.quick) return {"256x256"};
   return {"256x256", shape_of_units(request, 8, 256), shape_of_units(request, 2, 1024)};
 }
@@ -50,9 +50,9 @@ const register_experiment registered({
     name,
     "whether a barrier behind every addition speeds up the sum of two vectors",
     {"L5", "L6", "L8", "L9"},
-    {device_kind::cuda, device_kind::host},
+    {device_kind::cuda, device_kind::opencl, device_kind::host},
     paced_axes({{"elements", "of a vector", 1, int64_t{1} << 34, false,
-                 "2^16 to 2^28, every fourth size; with --quick 2^20,2^26; on the host 2^12,2^16"}},
+                 "2^16 to 2^28, every fourth size; with --quick 2^20,2^26; elsewhere 2^12,2^16"}},
                "256x256, and 8 blocks of 256 and 2 of 1024 threads for each multiprocessor"),
     [](const experiment_request& request, const experiment_sink& sink) { run_paced(what, request, sink); },
     check_paced(cases_of, {name}),

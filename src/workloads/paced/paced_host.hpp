@@ -80,6 +80,9 @@ class host_paced_program : public paced_program {
 
   static paced_problem checked(paced_problem problem) {
     (void)elements_of(problem.shape);
+    if (problem.shape.threads > most_threads) {
+      throw invalid_argument("On the host these blocks have at most 32 threads, each of which stands for a warp.");
+    }
     problem.warp_size = host_grid::warp_size;
     require_co_resident(host_device{}, {problem.shape.blocks, problem.shape.threads});
     return problem;
@@ -93,6 +96,7 @@ class host_paced_program : public paced_program {
     }
     return Text(problem_, addresses);
   }
+  static constexpr uint32_t most_threads = 32;
   static constexpr uint64_t most_bytes = uint64_t{4} << 30;
 
   std::vector<paced_variant> those(bool instrumented) const {
