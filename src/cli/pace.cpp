@@ -194,7 +194,7 @@ exit_code measure(const pace_request& request, const device_description& device,
     throw std::runtime_error(why_refused(plain == trials.end() ? trial_outcome{} : plain->second, true));
   }
   const std::shared_ptr<paced_kernel> kernel = load(request, device, compiled);
-  std::vector<paced_variant> variants;
+  std::vector<kernel_variant> variants;
   {
     progress_display progress(console, "pace");
     pace_comparison_options how{options.quick, limit_s, interrupted,
@@ -225,7 +225,7 @@ exit_code measure(const pace_request& request, const device_description& device,
   if (remark_on_short_runs(variants)) {
     say(console, "The kernel takes less than 20 us: much of that is its launch. A larger problem says more.");
   }
-  const auto refused = [](const paced_variant& each) { return each.found == paced_variant::state::refused; };
+  const auto refused = [](const kernel_variant& each) { return each.found == kernel_variant::state::refused; };
   return std::ranges::any_of(variants, refused) ? exit_code::failed : exit_code::done;
 }
 

@@ -64,18 +64,18 @@ std::string other_room(const residency& here, const residency& plain) {
 
 /// A barrier counts if it leaves the room that there is without one, or with a control in its place: then the compiler
 /// has changed the room, and the control has its gain. What another barrier changes is neither's.
-void judge_room(paced_variant& one, const std::vector<paced_variant>& all) {
+void judge_room(kernel_variant& one, const std::vector<kernel_variant>& all) {
   const residency& plain = all.front().room;
-  one.found = paced_variant::state::measured;
+  one.found = kernel_variant::state::measured;
   if (one.room.same_room(plain)) return;
   one.reason = other_room(one.room, plain) + ".";
   if (!one.what.is_barrier()) return;
-  const bool as_control = std::ranges::any_of(all, [&](const paced_variant& other) {
+  const bool as_control = std::ranges::any_of(all, [&](const kernel_variant& other) {
     return !other.what.is_barrier() && other.what.every == one.what.every && !other.nanoseconds.empty() &&
            other.room.same_room(one.room);
   });
   if (as_control) return;
-  one.found = paced_variant::state::other_room;
+  one.found = kernel_variant::state::other_room;
   one.reason = other_room(one.room, plain) + ": its time says nothing about waiting.";
 }
 
@@ -95,10 +95,10 @@ std::string why_refused(const trial_outcome& outcome, bool plain) {
   return "?";
 }
 
-std::vector<paced_variant> compare_paced(paced_kernel& kernel, const std::vector<pace_variant>& variants,
-                                         const std::map<std::string, trial_outcome>& trials,
-                                         const pace_comparison_options& options) {
-  std::vector<paced_variant> all;
+std::vector<kernel_variant> compare_paced(paced_kernel& kernel, const std::vector<pace_variant>& variants,
+                                          const std::map<std::string, trial_outcome>& trials,
+                                          const pace_comparison_options& options) {
+  std::vector<kernel_variant> all;
   std::vector<size_t> measured;
   std::vector<candidate> candidates;
   (void)kernel.run(0, options.limit_s);
@@ -108,7 +108,7 @@ std::vector<paced_variant> compare_paced(paced_kernel& kernel, const std::vector
     all.back().what = each;
   }
   for (size_t i = 0; i < variants.size(); ++i) {
-    paced_variant& one = all[i];
+    kernel_variant& one = all[i];
     const auto trial = trials.find(one.what.name);
     if (trial != trials.end()) one.end = trial->second.end;
     if (trial == trials.end() || trial->second.end != trial_end::right) {
@@ -129,7 +129,7 @@ std::vector<paced_variant> compare_paced(paced_kernel& kernel, const std::vector
       compare(candidates, {rule_for(options.quick), options.interrupted, options.progress});
   for (size_t k = 0; k < measured.size(); ++k) require_ended(results[k], all[measured[k]].what.name);
   for (size_t k = 0; k < measured.size(); ++k) {
-    paced_variant& one = all[measured[k]];
+    kernel_variant& one = all[measured[k]];
     if (results[k].stop == stop_reason::interrupted) throw run_interrupted();
     if (results[k].failure) {
       if (measured[k] == 0) std::rethrow_exception(results[k].failure);
@@ -146,7 +146,7 @@ std::vector<paced_variant> compare_paced(paced_kernel& kernel, const std::vector
     }
     one.nanoseconds = results[k].of(time_name);
   }
-  for (paced_variant& one : all) {
+  for (kernel_variant& one : all) {
     if (!one.nanoseconds.empty()) judge_room(one, all);
   }
   return all;

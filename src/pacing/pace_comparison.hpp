@@ -14,7 +14,7 @@
 namespace gpusync::tool {
 
 /// What is known of a variant in the end.
-struct paced_variant {
+struct kernel_variant {
   enum class state {
     measured,    ///< every run was right, and it leaves the kernel the room that it has without barriers
     other_room,  ///< measured and right, but other numbers of blocks run at once: its time says nothing about barriers
@@ -30,7 +30,7 @@ struct paced_variant {
 
   /// Whether it was refused for what stands in the marks' place.
   bool marks_are_wrong() const {
-    return what.form != pace_form::none && (end == trial_end::mismatch || end == trial_end::stuck);
+    return what.form != variant_form::none && (end == trial_end::mismatch || end == trial_end::stuck);
   }
 };
 
@@ -48,8 +48,8 @@ std::string why_refused(const trial_outcome& outcome, bool plain);
 /// Measures those of `variants` whose trial was right, by turns, and compares the arrays of every run with those of a
 /// run of the first, which must have been right. In the order of the variants. Throws gpusync::error if the first does
 /// not do what it did before; stuck_launch if the device is stuck.
-std::vector<paced_variant> compare_paced(paced_kernel& kernel, const std::vector<pace_variant>& variants,
-                                         const std::map<std::string, trial_outcome>& trials,
-                                         const pace_comparison_options& options);
+std::vector<kernel_variant> compare_paced(paced_kernel& kernel, const std::vector<pace_variant>& variants,
+                                          const std::map<std::string, trial_outcome>& trials,
+                                          const pace_comparison_options& options);
 
 }  // namespace gpusync::tool

@@ -18,19 +18,19 @@ metric gain_metric(const gain& one, uint64_t rounds) {
   return found;
 }
 
-row row_of(const paced_variant& one, const paced_variant& plain) {
+row row_of(const kernel_variant& one, const kernel_variant& plain) {
   row entry;
   entry.experiment = "pace";
   entry.method = one.what.name;
-  entry.rival = one.what.form == pace_form::none;
+  entry.rival = one.what.form == variant_form::none;
   if (!one.reason.empty()) entry.reason = one.reason;
-  if (one.found == paced_variant::state::refused) {
+  if (one.found == kernel_variant::state::refused) {
     entry.status = one.end ? row_status::failed : row_status::skipped;
     if (one.end == trial_end::mismatch) entry.verified = false;
     return entry;
   }
   entry.metrics.emplace_back("kernel_time", median_metric(one.nanoseconds, 1e-3, "us", true));
-  if (one.what.form != pace_form::none) {
+  if (one.what.form != variant_form::none) {
     entry.metrics.emplace_back(
         "gain", gain_metric(gain_of(one.nanoseconds, plain.nanoseconds, usual_confidence), one.nanoseconds.size()));
   }
@@ -52,9 +52,9 @@ json in_json(const gain& one) {
 }  // namespace
 
 std::vector<row> rows_of(const paced_source& source, const paced_launch& launch, const std::string& device,
-                         const std::vector<paced_variant>& variants) {
+                         const std::vector<kernel_variant>& variants) {
   std::vector<row> rows;
-  for (const paced_variant& each : variants) {
+  for (const kernel_variant& each : variants) {
     rows.push_back(row_of(each, variants.front()));
     rows.back().device = device;
     rows.back().axes = {
@@ -79,7 +79,7 @@ json in_json(const pace_verdict& verdict, const std::vector<std::string>& cures)
           {"other_cures", cures}};
 }
 
-bool remark_on_short_runs(const std::vector<paced_variant>& variants) {
+bool remark_on_short_runs(const std::vector<kernel_variant>& variants) {
   constexpr double short_ns = 20e3;
   const std::vector<double>& plain = variants.front().nanoseconds;
   return !plain.empty() && summarize(plain).median < short_ns;

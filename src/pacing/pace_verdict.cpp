@@ -10,8 +10,8 @@ namespace gpusync::tool {
 
 namespace {
 
-bool counts(const paced_variant& one) {
-  return one.found == paced_variant::state::measured && !one.nanoseconds.empty();
+bool counts(const kernel_variant& one) {
+  return one.found == kernel_variant::state::measured && !one.nanoseconds.empty();
 }
 
 bool is_gain(const gain& one) {
@@ -29,10 +29,10 @@ std::string in_words(const gain& one) {
 }
 
 /// By rounds, so that a machine that becomes slower half-way does not choose.
-const paced_variant* fastest(const std::vector<paced_variant>& variants, bool barriers) {
-  const paced_variant* best = nullptr;
+const kernel_variant* fastest(const std::vector<kernel_variant>& variants, bool barriers) {
+  const kernel_variant* best = nullptr;
   double most = 0;
-  for (const paced_variant& each : variants) {
+  for (const kernel_variant& each : variants) {
     if (!counts(each) || each.what.is_barrier() != barriers) continue;
     const double percent = gain_of(each.nanoseconds, variants.front().nanoseconds, usual_confidence).percent;
     if (best != nullptr && percent <= most) continue;
@@ -70,13 +70,13 @@ std::string sentence_of(const pace_verdict& v) {
 }
 
 /// Why there is no barrier to judge: what the first refused one was refused for.
-std::string why_none(const std::vector<paced_variant>& variants) {
-  for (const paced_variant& each : variants) {
+std::string why_none(const std::vector<kernel_variant>& variants) {
+  for (const kernel_variant& each : variants) {
     if (each.marks_are_wrong()) {
       return fmt::format("Marked wrongly, refused: {}. {}", each.what.name, each.reason);
     }
   }
-  for (const paced_variant& each : variants) {
+  for (const kernel_variant& each : variants) {
     if (each.what.is_barrier() && !each.reason.empty()) {
       return fmt::format("No barrier can be judged: {}. {}", each.what.name, each.reason);
     }
@@ -110,15 +110,15 @@ gain gain_of(const std::vector<double>& variant, const std::vector<double>& base
   return found;
 }
 
-pace_verdict judge_paced(const std::vector<paced_variant>& variants) {
+pace_verdict judge_paced(const std::vector<kernel_variant>& variants) {
   pace_verdict v;
-  const paced_variant& none = variants.front();
-  const paced_variant* const best = fastest(variants, true);
-  const paced_variant* const base = fastest(variants, false);
+  const kernel_variant& none = variants.front();
+  const kernel_variant* const best = fastest(variants, true);
+  const kernel_variant* const base = fastest(variants, false);
   // A mark that is wrong at one interval is wrong: others have only been lucky. But groups of warps use named barriers,
   // and those may be the kernel's own.
-  const auto is_wrong = [](const paced_variant& each) {
-    return each.marks_are_wrong() && each.what.form != pace_form::warps;
+  const auto is_wrong = [](const kernel_variant& each) {
+    return each.marks_are_wrong() && each.what.form != variant_form::warps;
   };
   if (best == nullptr || base == nullptr || std::ranges::any_of(variants, is_wrong)) {
     v.finding = pace_finding::marked_wrongly;
@@ -126,7 +126,7 @@ pace_verdict judge_paced(const std::vector<paced_variant>& variants) {
     return v;
   }
   const auto barriers = static_cast<size_t>(std::ranges::count_if(
-      variants, [](const paced_variant& each) { return counts(each) && each.what.is_barrier(); }));
+      variants, [](const kernel_variant& each) { return counts(each) && each.what.is_barrier(); }));
   const double confidence = confidence_for(barriers);
   v.best = best->what.name;
   v.base = base->what.name;

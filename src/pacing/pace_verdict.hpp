@@ -53,7 +53,7 @@ gain gain_of(const std::vector<double>& variant, const std::vector<double>& base
 
 /// Judges what compare_paced() has found. Only those whose state is measured count. A gain is
 /// one of at least least_gain percent whose interval does not hold 0.
-pace_verdict judge_paced(const std::vector<paced_variant>& variants);
+pace_verdict judge_paced(const std::vector<kernel_variant>& variants);
 
 /// What else may help, as far as the kernel's text says it: a sentence each, all of them with "may".
 std::vector<std::string> other_cures(const source_kernel& kernel, int narrow_loads, int wide_loads);

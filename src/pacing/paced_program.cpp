@@ -60,7 +60,7 @@ compiled_kernel compile_variant(const run_time_compiler& compiler, const paced_s
   try {
     return compiler.compile(request);
   } catch (const compile_failure& failure) {
-    if (variant.form == pace_form::none) throw;
+    if (variant.form == variant_form::none) throw;
     throw compile_failure(fmt::format("{} with {} in the marks' place", failure.what(), variant.name), failure.log());
   }
 }

@@ -12,13 +12,13 @@ constexpr uint32_t warps_of_group = 8;
 constexpr uint32_t lanes = 32;
 constexpr uint32_t named_barriers = 16;  ///< of a block, with number 0
 
-std::string name_of(pace_form form) {
+std::string name_of(variant_form form) {
   switch (form) {
-    case pace_form::none: return pace::off::name;
-    case pace_form::fence: return pace::compiler_fence::name;
-    case pace_form::warp: return "warp-sync";
-    case pace_form::block: return pace::block::name;
-    case pace_form::warps: return fmt::format("{}-{}", pace::warps<warps_of_group>::name, warps_of_group);
+    case variant_form::none: return pace::off::name;
+    case variant_form::fence: return pace::compiler_fence::name;
+    case variant_form::warp: return "warp-sync";
+    case variant_form::block: return pace::block::name;
+    case variant_form::warps: return fmt::format("{}-{}", pace::warps<warps_of_group>::name, warps_of_group);
   }
   return "?";
 }
@@ -30,13 +30,13 @@ uint32_t groups_of(uint64_t threads) {
 
 /// The statements of a meeting. Groups take the named barriers with the highest numbers: what others write begins with
 /// the lowest.
-std::string meeting(pace_form form, uint64_t threads) {
+std::string meeting(variant_form form, uint64_t threads) {
   switch (form) {
-    case pace_form::none: return "";
-    case pace_form::fence: return R"(asm volatile("" ::: "memory");)";
-    case pace_form::warp: return "__syncwarp();";
-    case pace_form::block: return "__syncthreads();";
-    case pace_form::warps: break;
+    case variant_form::none: return "";
+    case variant_form::fence: return R"(asm volatile("" ::: "memory");)";
+    case variant_form::warp: return "__syncwarp();";
+    case variant_form::block: return "__syncthreads();";
+    case variant_form::warps: break;
   }
   return fmt::format(
       "const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);\n"
@@ -60,12 +60,13 @@ std::string quoted(const std::string& path) {
 
 std::vector<pace_variant> pace_variants(bool marks_have_arguments, const std::vector<uint32_t>& intervals,
                                         uint64_t threads) {
-  std::vector<pace_variant> variants{{pace_form::none, 1, name_of(pace_form::none)}};
+  std::vector<pace_variant> variants{{variant_form::none, 1, name_of(variant_form::none)}};
   std::vector<uint32_t> all{1};
   if (marks_have_arguments) all.insert(all.end(), intervals.begin(), intervals.end());
   for (const uint32_t every : all) {
-    for (const pace_form form : {pace_form::fence, pace_form::warp, pace_form::block, pace_form::warps}) {
-      if (form == pace_form::warps && groups_of(threads) < 2) continue;
+    for (const variant_form form :
+         {variant_form::fence, variant_form::warp, variant_form::block, variant_form::warps}) {
+      if (form == variant_form::warps && groups_of(threads) < 2) continue;
       variants.push_back({form, every, every == 1 ? name_of(form) : fmt::format("{}/{}", name_of(form), every)});
     }
   }
@@ -75,7 +76,7 @@ std::vector<pace_variant> pace_variants(bool marks_have_arguments, const std::ve
 std::string program_text(const pace_variant& variant, std::string_view text, const std::string& path,
                          uint64_t threads) {
   std::string program;
-  if (variant.form == pace_form::none) {
+  if (variant.form == variant_form::none) {
     program = "#define GPUSYNC_PACE(...) ((void)0)\n";
   } else {
     const std::string due = variant.every == 1 ? "(void)at;" : fmt::format("if (at % {} == 0)", variant.every);

@@ -10,7 +10,7 @@ namespace gpusync::tool {
 
 /// Forms without state, for a mark is a statement in the user's text: pace::lead, which the threads of a block begin
 /// together, is not among them.
-enum class pace_form {
+enum class variant_form {
   none,   ///< no instruction
   fence,  ///< a fence for the first half of the compiler, which makes PTX: no instruction. A control
   warp,   ///< the threads of each warp meet, and no warp waits for another. A control: it holds the assembler, too
@@ -20,11 +20,11 @@ enum class pace_form {
 
 /// One way to compile the user's file.
 struct pace_variant {
-  pace_form form = pace_form::none;
+  variant_form form = variant_form::none;
   uint32_t every = 1;  ///< of the mark's argument; 1: at each visit
   std::string name;    ///< in results: "block/4"
 
-  bool is_barrier() const { return form == pace_form::block || form == pace_form::warps; }
+  bool is_barrier() const { return form == variant_form::block || form == variant_form::warps; }
 };
 
 /// Those that there are for blocks of so many threads: none first, then of each interval the controls and the barriers.

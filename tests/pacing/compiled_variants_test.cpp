@@ -75,13 +75,14 @@ TEST_F(CompiledVariants, ExamplesCompileForOldAndNewDevices) {
         EXPECT_EQ(compiled.image.substr(1, 3), "ELF");
         const kernel_text text = read_ptx(compiled.ptx, compiled.symbol);
         EXPECT_EQ(text.parameters.size(), one.parameters);
-        if (variant.form == pace_form::none) plain = text.body;
+        if (variant.form == variant_form::none) plain = text.body;
         const int barriers = count(text.body, "bar.sync") - count(plain, "bar.sync");
         const int groups = count(text.body, "barrier.cta.sync") + count(text.body, "barrier.sync");
-        EXPECT_EQ(barriers > 0, variant.form == pace_form::block);
-        EXPECT_EQ(groups > 0, variant.form == pace_form::warps);
-        EXPECT_EQ(count(text.body, "bar.warp.sync") > count(plain, "bar.warp.sync"), variant.form == pace_form::warp);
-        EXPECT_TRUE(variant.form != pace_form::none || count(text.body, "begin inline asm") == 0);
+        EXPECT_EQ(barriers > 0, variant.form == variant_form::block);
+        EXPECT_EQ(groups > 0, variant.form == variant_form::warps);
+        EXPECT_EQ(count(text.body, "bar.warp.sync") > count(plain, "bar.warp.sync"),
+                  variant.form == variant_form::warp);
+        EXPECT_TRUE(variant.form != variant_form::none || count(text.body, "begin inline asm") == 0);
       }
     }
   }

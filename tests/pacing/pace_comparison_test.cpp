@@ -68,8 +68,8 @@ std::map<std::string, trial_outcome> all_right() {
 }
 
 /// Those pretences that differ from the usual.
-std::vector<paced_variant> compared(const std::map<size_t, pretence>& other,
-                                    const std::map<std::string, trial_outcome>& trials = all_right()) {
+std::vector<kernel_variant> compared(const std::map<size_t, pretence>& other,
+                                     const std::map<std::string, trial_outcome>& trials = all_right()) {
   std::vector<pretence> all(variants.size());
   for (const auto& [variant, how] : other) all[variant] = how;
   pretended_kernel kernel(all);
@@ -139,10 +139,10 @@ TEST(PaceVerdict, OfNothingButNoiseItFindsAGainInAtMostOneOfTwenty) {
     return static_cast<double>(state >> 8) / (1 << 24);
   };
   for (int run = 0; run < 300; ++run) {
-    std::vector<paced_variant> all(variants.size());
+    std::vector<kernel_variant> all(variants.size());
     for (size_t i = 0; i < all.size(); ++i) {
       all[i].what = variants[i];
-      all[i].found = paced_variant::state::measured;
+      all[i].found = kernel_variant::state::measured;
       for (int round = 0; round < 11; ++round) all[i].nanoseconds.push_back(1e6 * (1 + 0.2 * next()));
     }
     found += judge_paced(all).finding == pace_finding::barrier_gains ? 1 : 0;
@@ -151,16 +151,16 @@ TEST(PaceVerdict, OfNothingButNoiseItFindsAGainInAtMostOneOfTwenty) {
 }
 
 TEST(PaceVerdict, FewRoundsSayNothing) {
-  std::vector<paced_variant> all = compared({{block, taking(500)}});
-  for (paced_variant& each : all) each.nanoseconds.resize(3);
+  std::vector<kernel_variant> all = compared({{block, taking(500)}});
+  for (kernel_variant& each : all) each.nanoseconds.resize(3);
   EXPECT_EQ(judge_paced(all).finding, pace_finding::too_few);
 }
 
 TEST(PaceVerdict, OccupancyIsNoGainOfTheBarrier) {
   pretence other = taking(500);
   other.room.blocks_per_sm = 7;
-  const std::vector<paced_variant> all = compared({{block, other}});
-  EXPECT_EQ(all[block].found, paced_variant::state::other_room);
+  const std::vector<kernel_variant> all = compared({{block, other}});
+  EXPECT_EQ(all[block].found, kernel_variant::state::other_room);
   EXPECT_NE(all[block].reason.find("7 blocks"), std::string::npos) << all[block].reason;
   EXPECT_EQ(judge_paced(all).best, "block/4");
   // With the control in the same room it is the compiler's, and the barrier is compared with that.
@@ -171,17 +171,17 @@ TEST(PaceVerdict, OccupancyIsNoGainOfTheBarrier) {
   EXPECT_EQ(v.base, "warp-sync");
   pretence shared = taking(500);
   shared.room.static_shared = 12;
-  EXPECT_EQ(compared({{block, shared}})[block].found, paced_variant::state::other_room);
+  EXPECT_EQ(compared({{block, shared}})[block].found, kernel_variant::state::other_room);
 }
 
 TEST(PaceComparison, AWrongResultInAnyRunRefusesTheMarks) {
   pretence wrong = taking(500);
   wrong.wrong_from = 7;
-  const std::vector<paced_variant> all = compared({{block, wrong}});
-  EXPECT_EQ(all[block].found, paced_variant::state::refused);
+  const std::vector<kernel_variant> all = compared({{block, wrong}});
+  EXPECT_EQ(all[block].found, kernel_variant::state::refused);
   EXPECT_TRUE(all[block].nanoseconds.empty());
   EXPECT_NE(all[block].reason.find("argument 2, element 7"), std::string::npos);
-  EXPECT_EQ(all[block4].found, paced_variant::state::measured);
+  EXPECT_EQ(all[block4].found, kernel_variant::state::measured);
   EXPECT_GT(all[block4].bytes_compared, 1000u);
   const pace_verdict v = judge_paced(all);
   EXPECT_EQ(v.finding, pace_finding::marked_wrongly);
@@ -202,8 +202,8 @@ TEST(PaceComparison, AKernelThatDiffersFromRunToRunCannotBeChecked) {
 TEST(PaceComparison, WhatFailsOrNeverEndsLaterIsSaid) {
   pretence fails;
   fails.fails_from = 3;
-  const std::vector<paced_variant> all = compared({{block, fails}});
-  EXPECT_EQ(all[block].found, paced_variant::state::refused);
+  const std::vector<kernel_variant> all = compared({{block, fails}});
+  EXPECT_EQ(all[block].found, kernel_variant::state::refused);
   EXPECT_NE(all[block].reason.find("an illegal address"), std::string::npos);
   EXPECT_NE(judge_paced(all).finding, pace_finding::marked_wrongly);
   pretence stuck;
@@ -220,7 +220,7 @@ TEST(PaceComparison, RefusedTrialsAreNotMeasured) {
   auto trials = all_right();
   trials["block"] = {trial_end::stuck, "3 s"};
   trials.erase("block/4");
-  const std::vector<paced_variant> all = compared({}, trials);
+  const std::vector<kernel_variant> all = compared({}, trials);
   EXPECT_NE(all[block].reason.find("never ended (3 s)"), std::string::npos) << all[block].reason;
   EXPECT_NE(all[block4].reason.find("not tried"), std::string::npos);
   EXPECT_EQ(judge_paced(all).finding, pace_finding::marked_wrongly);
