@@ -202,7 +202,10 @@ class source_scanner {
       }
     }
     constexpr size_t most = 60;
-    if (loop.header.size() > most) loop.header = loop.header.substr(0, most - 3) + "…";
+    if (loop.header.size() > most) {
+      loop.header.resize(most - 3);
+      loop.header += "…";
+    }
     kernel.loops.push_back(std::move(loop));
   }
 
