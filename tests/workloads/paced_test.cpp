@@ -2,6 +2,7 @@
 // not be compared is refused in words.
 #include <gtest/gtest.h>
 
+#include "support/paced_problems.hpp"
 #include "workloads/paced/column_walk.hpp"
 #include "workloads/paced/memory_test.hpp"
 #include "workloads/paced/paced_host.hpp"
@@ -12,18 +13,6 @@
 
 namespace gpusync::tool::paced_workloads {
 namespace {
-
-paced_problem problem_of(uint32_t blocks, uint32_t threads, uint64_t elements, uint64_t length, uint32_t percent = 0,
-                         uint64_t band = 0) {
-  paced_problem problem;
-  problem.shape.blocks = blocks;
-  problem.shape.threads = threads;
-  problem.elements = elements;
-  problem.length = length;
-  problem.percent = percent;
-  problem.band = band;
-  return problem;
-}
 
 template <class Text>
 void expect_right(const paced_problem& problem) {

@@ -186,7 +186,6 @@ class panel_way {
   virtual uint32_t given_up() const { return 0; }
 };
 
-template <panel_op Op>
 launch_shape shape_of(const cuda_panels& memory) {
   return {memory.work.blocks, memory.work.threads};
 }
@@ -227,7 +226,7 @@ class way_of_window : public panel_way {
  public:
   way_of_window(const cuda_target& where, uint32_t lead) : storage_(where.device(), lead, limit) {}
   void start(const cuda_target& where, const cuda_panels& memory) override {
-    launch(where.device(), where.stream(), shape_of<Op>(memory), window_panels<Op, basic_cuda_window<Policy>>,
+    launch(where.device(), where.stream(), shape_of(memory), window_panels<Op, basic_cuda_window<Policy>>,
            memory.text<Op>(), storage_.window());
   }
   uint32_t given_up() const override { return storage_.given_up(); }
@@ -245,7 +244,7 @@ class way_of_barrier : public panel_way {
       : kernel_(kernel), barrier_(make_cuda_barrier(name, where, blocks, std::nullopt)) {}
   void start(const cuda_target& where, const cuda_panels& memory) override {
     panel_text<Op> text = memory.text<Op>();
-    barrier_->launch(where, shape_of<Op>(memory), kernel_, {&text});
+    barrier_->launch(where, shape_of(memory), kernel_, {&text});
   }
 
  private:
