@@ -8,10 +8,9 @@ import os
 import random
 import shutil
 import subprocess
-import tempfile
 import unittest
 
-from tool import ToolTest, run
+from tool import FolderTest, run
 
 PHAGE = "/usr/share/doc/bowtie2/examples/reference/lambda_virus.fa.gz"
 PHAGE_READS = "/usr/share/doc/bowtie2/examples/reads/reads_1.fq.gz"
@@ -70,20 +69,7 @@ def directly(references, queries, least):
     return found
 
 
-class Alignment(ToolTest):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="ascii") as file:
-            file.write(text)
-        return self.path(name)
-
+class Alignment(FolderTest):
     def devices(self):
         listed = {device["id"] for device in json.loads(run("devices", "--json").out)["devices"]}
         return [device for device in ("host", "opencl:0") if device in listed]

@@ -10,11 +10,10 @@ import re
 import resource
 import shutil
 import subprocess
-import tempfile
 import unittest
 from typing import NamedTuple
 
-from tool import ToolTest, run
+from tool import FolderTest, run
 
 PHAGE = "/usr/share/doc/bowtie2/examples/reference/lambda_virus.fa.gz"
 
@@ -147,20 +146,7 @@ def awkward_sequences():
     return made
 
 
-class SmithWaterman(ToolTest):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, contents):
-        with open(self.path(name), "wb") as file:
-            file.write(contents if isinstance(contents, bytes) else contents.encode())
-        return self.path(name)
-
+class SmithWaterman(FolderTest):
     def devices(self):
         listed = {device["id"] for device in json.loads(run("devices", "--json").out)["devices"]}
         return [device for device in ("host", "opencl:0") if device in listed]

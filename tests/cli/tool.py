@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -48,3 +49,20 @@ class ToolTest(unittest.TestCase):
         for word in words:
             self.assertIn(word, lines[0])
         self.assertLess(outcome.seconds, 1.0)
+
+
+class FolderTest(ToolTest):
+    """A test with a folder of its own for the files that it writes."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, contents):
+        with open(self.path(name), "wb") as file:
+            file.write(contents if isinstance(contents, bytes) else contents.encode())
+        return self.path(name)
