@@ -232,6 +232,20 @@ TEST(RhoMetrics, AreTakenRoundByRoundAgainstTheFastestThatWaitsForNothing) {
   EXPECT_EQ(alone.front().first, "rho_none");
 }
 
+TEST(RhoMetrics, OfLeadsAreAgainstWhatOnlyCountsToo) {
+  const std::vector<paced_samples> all{{"none", 4, paced_role::plain, {100, 100, 100, 100, 100, 100, 100}},
+                                       {"control-4", 4, paced_role::control, {98, 98, 98, 98, 98, 98, 98}},
+                                       {"counted1-4", 4, paced_role::counted, {80, 80, 80, 80, 80, 80, 80}},
+                                       {"lead1-4", 4, paced_role::lead, {76, 76, 76, 76, 76, 76, 76}},
+                                       {"block-4", 4, paced_role::paced, {49, 49, 49, 49, 49, 49, 49}}};
+  EXPECT_NEAR(*rho_metrics(all, 3).front().second.value, 5, 1e-9) << "the counting's code gains 20 % by itself";
+  EXPECT_NEAR(*rho_metrics(all, 4).front().second.value, 50, 1e-9) << "a block's barrier counts nothing";
+  const auto of_control = rho_metrics(all, 2);
+  ASSERT_EQ(of_control.size(), 1u) << "a control is no offer";
+  EXPECT_EQ(of_control.front().first, "compiler_share");
+  EXPECT_NEAR(*of_control.front().second.value, 20, 1e-9);
+}
+
 /// The printed figure of a device and method, where the axes say so.
 double printed(const char* experiment, const std::string& device, const std::string& method, const char* metric,
                const axis_values& axes) {

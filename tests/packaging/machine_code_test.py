@@ -164,6 +164,9 @@ def check_pace(dump):
         expect(any(i.startswith("BAR") for i in code) == meets, f"pace: {kernel} {'meets' if meets else 'meets nobody'}")
         expect(not any(i.startswith("MEMBAR") for i in code), f"pace: {kernel} has no fence")
         expect(not any(i.startswith(("LDL", "STL")) for i in code), f"pace: nothing of {kernel} lies in local memory")
+    named = [i for i in instructions(dump, "pace_warps") if i.startswith("BAR")]
+    expect(named and all(re.match(r"BAR\.SYNC\S* 0x[1-4]\b", i) for i in named),
+           f"pace: groups of eight warps meet at barriers 1 to 4, whose numbers stand in the instructions: {named}")
     expect(any(i.startswith("REDG") for i in words("window")), "pace: a window counts by adds that nobody waits for")
 
 

@@ -139,9 +139,10 @@ TEST(PacedVariants, HaveNamesOfTheirOwn) {
   const std::vector<paced_variant> all = variants_of<transpose_text>();
   std::vector<std::string> names;
   for (const paced_variant& one : all) names.push_back(one.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"none", "control-1", "control-4", "control-16", "block-1", "block-4",
-                                             "block-16", "warps8-1", "warps8-4", "lead1-1", "lead1-4", "lead4-1",
-                                             "lead4-4", "arrive-1", "fence-1", "delay-1", "tiled"}));
+  EXPECT_EQ(names, (std::vector<std::string>{
+                       "none",       "control-1",  "control-4",  "control-16", "block-1", "block-4", "block-16",
+                       "warps8-1",   "warps8-4",   "lead1-1",    "lead1-4",    "lead4-1", "lead4-4", "counted1-1",
+                       "counted1-4", "counted4-1", "counted4-4", "arrive-1",   "fence-1", "delay-1", "tiled"}));
   EXPECT_EQ(all.front().role, paced_role::plain);
   EXPECT_EQ(all.back().role, paced_role::rival);
 }

@@ -49,10 +49,9 @@ namespace gpusync {
 /// - `delay(cycles)`: lets that many cycles pass; may do nothing
 /// - `now()`: nanoseconds of a clock that all blocks share
 /// - `pause()`: between two polls
-/// - `has_named_barriers`, `warps_of_block`: what pace asks for besides: whether there is `sync_named(number,
-/// threads)`,
-///   at which parts of a block meet, and the warps of a block as the members of a small grid, with `memory`,
-///   `blocks()`, `block()`, `threads()`, `thread()`, `sync_block()`, `now()` and `pause()`
+/// - `has_named_barriers`, `warps_of_block`: what pace asks for besides: whether there is
+///   `sync_named<number>(threads)`, at which parts of a block meet, and the warps of a block as the members of a small
+///   grid, with `memory`, `blocks()`, `block()`, `threads()`, `thread()`, `sync_block()`, `now()` and `pause()`
 /// - `fail(report, reason, detail)`: ends the launch for a broken contract, which it leaves in the report, if that is
 ///   not null; does not return
 

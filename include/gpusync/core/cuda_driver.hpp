@@ -13,14 +13,17 @@ struct cuda_driver {
   int (*is_capturing)(cudaStream_t, int* status) = nullptr;
   int (*number_of)(cudaStream_t, unsigned long long* number) = nullptr;
   int (*current_device)(int* device) = nullptr;
+  int (*current_context)(void** context) = nullptr;
+  /// Lets the current context's kernels reach that context's memory.
+  int (*enable_peer_access)(void* context, unsigned int flags) = nullptr;
 
   /// Whether one of the functions has answered. Only where the calling thread has a context: without one they fail,
   /// which tools that watch the driver report.
   template <class... Parameters, class... Arguments>
   bool ask(int (*function)(Parameters...), Arguments... arguments) const {
     void* context = nullptr;
-    return function != nullptr && current_context_ != nullptr && current_context_(&context) == 0 &&
-           context != nullptr && function(arguments...) == 0;
+    return function != nullptr && current_context != nullptr && current_context(&context) == 0 && context != nullptr &&
+           function(arguments...) == 0;
   }
 
   static const cuda_driver& get() {
@@ -34,7 +37,8 @@ struct cuda_driver {
     look_up("cuStreamIsCapturing", is_capturing);
     look_up("cuStreamGetId", number_of);
     look_up("cuCtxGetDevice", current_device);
-    look_up("cuCtxGetCurrent", current_context_);
+    look_up("cuCtxGetCurrent", current_context);
+    look_up("cuCtxEnablePeerAccess", enable_peer_access);
 #endif
   }
 #if CUDART_VERSION >= 12050
@@ -50,8 +54,6 @@ struct cuda_driver {
     }
   }
 #endif
-
-  int (*current_context_)(void** context) = nullptr;
 };
 
 }  // namespace gpusync::detail

@@ -61,10 +61,13 @@ struct cuda_grid {
   __device__ __forceinline__ void sync_block() const { __syncthreads(); }
   __device__ __forceinline__ bool sync_block_or(bool value) const { return __syncthreads_or(value) != 0; }
 
-  /// Waits at a named barrier for `threads` of the block, a multiple of 32. Not the aligned form of the instruction:
-  /// the threads of a warp may come by different ways.
-  __device__ __forceinline__ void sync_named(uint32_t number, uint32_t threads) const {
-    asm volatile("barrier.cta.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+  /// Waits at named barrier `Number` for `threads` of the block, a multiple of 32. Not the aligned form of the
+  /// instruction: lanes of a warp may come one by one. The number stands in the instruction: with one in a register a
+  /// block would be given all sixteen barriers, of which a multiprocessor has 64, and at most four blocks would run on
+  /// it at once.
+  template <uint32_t Number>
+  __device__ __forceinline__ void sync_named(uint32_t threads) const {
+    asm volatile("barrier.cta.sync %0, %1;" ::"n"(Number), "r"(threads) : "memory");
   }
 
   /// Once, before the first sync_block_any() of a barrier; returns what to give it. Not 0.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gpusync/core/cuda_device.hpp>
+#include <gpusync/core/cuda_driver.hpp>
 #include <gpusync/multi_gpu/peers.hpp>
 
 namespace gpusync {
@@ -68,12 +69,31 @@ class cuda_device_group {
       throw invalid_argument(both + " have no atomics on each other's memory, which a barrier across them needs.");
     }
     const cuda_device_scope scope(one.ordinal());
+    if (enabled_by_driver(one, other)) return;
     const cudaError_t code = cudaDeviceEnablePeerAccess(other.ordinal(), 0);
     if (code == cudaErrorPeerAccessAlreadyEnabled) {
       (void)cudaGetLastError();
     } else {
       check_cuda(code, "cudaDeviceEnablePeerAccess");
     }
+  }
+
+  /// Whether the driver has enabled access, or had before: asked a second time, the runtime would keep an error, which
+  /// tools like compute-sanitizer report when it is taken back.
+  static bool enabled_by_driver(const cuda_device& one, const cuda_device& other) {
+    const detail::cuda_driver& driver = detail::cuda_driver::get();
+    if (driver.current_context == nullptr || driver.enable_peer_access == nullptr) return false;
+    const auto context_of = [&driver](const cuda_device& device) -> void* {
+      const cuda_device_scope scope(device.ordinal());
+      void* context = nullptr;
+      if (cudaFree(nullptr) != cudaSuccess || driver.current_context(&context) != 0) return nullptr;  // makes it
+      return context;
+    };
+    void *const own = context_of(one), *const others = context_of(other);
+    if (own == nullptr || others == nullptr) return false;
+    constexpr int already = 704;  // CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED
+    const int code = driver.enable_peer_access(others, 0);
+    return code == 0 || code == already;
   }
 
   std::vector<cuda_device> devices_;

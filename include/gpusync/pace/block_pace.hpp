@@ -181,11 +181,28 @@ class group_of_warps<Warps, First, Grid, true> {
   struct memory_type {};
   GPUSYNC_API explicit group_of_warps(memory_type&) {}
   GPUSYNC_API void meet() {
-    Grid grid = Grid::current();
-    const uint32_t group = grid.thread() / (Warps * Grid::warp_size), before = group * Warps * Grid::warp_size;
-    const uint32_t all = (grid.threads() + Grid::warp_size - 1) / Grid::warp_size * Grid::warp_size;
-    const uint32_t rest = all - before;
-    grid.sync_named(First + group, rest < Warps * Grid::warp_size ? rest : Warps * Grid::warp_size);
+    const Grid grid = Grid::current();
+    const uint32_t group = grid.thread() / of_group, rest = whole_warps(grid) - group * of_group;
+    meet_at<0>(grid, group, rest < of_group ? rest : of_group);
+  }
+
+ private:
+  static constexpr uint32_t of_group = Warps * Grid::warp_size;  ///< threads
+  static constexpr uint32_t groups = (32 + Warps - 1) / Warps;   ///< of a block, at most
+
+  GPUSYNC_API static uint32_t whole_warps(Grid grid) {
+    return (grid.threads() + Grid::warp_size - 1) / Grid::warp_size * Grid::warp_size;
+  }
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Group>
+  GPUSYNC_HD static void meet_at(Grid grid, uint32_t group, uint32_t threads) {
+    if constexpr (Group < groups) {
+      if (group == Group) {
+        grid.template sync_named<First + Group>(threads);
+      } else {
+        meet_at<Group + 1>(grid, group, threads);
+      }
+    }
   }
 };
 

@@ -24,7 +24,8 @@ struct block {
 
 /// The warps of a block meet in groups of `Warps`, neighbours by their number: for warps that share what they read. On
 /// CUDA by named barriers, from number `First` on, which the kernel must use for nothing else. At least 3 warps: then
-/// the fifteen that there are do for every block. The last group may be smaller.
+/// the fifteen that there are do for every block. The last group may be smaller. A block takes First + 32 / Warps of
+/// the 64 named barriers that a multiprocessor has, rounded up: with groups of 8 warps at most 12 blocks run on it.
 template <uint32_t Warps, uint32_t First = 1>
 struct warps {
   static_assert(Warps >= 3 && Warps <= 32, "groups of 3 to 32 warps: there are 15 named barriers for up to 32 warps");

@@ -22,8 +22,15 @@ constexpr const char *time_sample = "time", *memory_sample = "memory", *barrier_
                      *tree_sample = "tree", *visits_sample = "visits", *lifetime_sample = "lifetime";
 constexpr const char *part_of_time = "time", *part_of_clocks = "clocks", *part_of_code = "code";
 
-bool waits_for_nothing(paced_role role) {
-  return role == paced_role::plain || role == paced_role::control;
+bool is_control(paced_role role) {
+  return role == paced_role::control || role == paced_role::counted;
+}
+
+/// Whether a gain of `own` must be one on `other` too, which keeps nobody in step: none, the compiler's fences, and for
+/// leads what counts as they do.
+bool is_base_of(paced_role own, paced_role other) {
+  return other == paced_role::plain || other == paced_role::control ||
+         (other == paced_role::counted && own == paced_role::lead);
 }
 
 step_method method_of(const paced_variant& variant) {
@@ -54,9 +61,10 @@ std::vector<paced_variant> chosen_variants(const experiment_request& request, co
   const auto is_named = [&](const paced_variant& one) { return std::ranges::find(words, one.name) != words.end(); };
   std::vector<paced_variant> chosen;
   for (const paced_variant& one : all) {
-    const bool asked_by_another = std::ranges::any_of(
-        all, [&](const paced_variant& other) { return is_named(other) && other.every == one.every; });
-    const bool needed = one.role == paced_role::plain || (one.role == paced_role::control && asked_by_another);
+    const bool needed = one.role == paced_role::plain ||
+                        (is_control(one.role) && std::ranges::any_of(all, [&](const auto& other) {
+                           return is_named(other) && other.every == one.every && is_base_of(other.role, one.role);
+                         }));
     if (needed || is_named(one)) chosen.push_back(one);
   }
   return chosen;
@@ -260,8 +268,8 @@ std::vector<std::pair<std::string, metric>> rho_metrics(const std::vector<paced_
   const paced_samples *plain = nullptr, *control = nullptr, *best = nullptr;
   bool has_control = false;
   for (const paced_samples& other : all) {
-    if (other.times.empty() || !waits_for_nothing(other.role)) continue;
-    has_control = has_control || other.role == paced_role::control;
+    if (other.times.empty() || !is_base_of(own.role, other.role)) continue;
+    has_control = has_control || is_control(other.role);
     if (other.role == paced_role::plain) plain = &other;
     if (other.role == paced_role::control && other.every == own.every) control = &other;
     if (best == nullptr || median_of(other.times) < median_of(best->times)) best = &other;
@@ -270,11 +278,12 @@ std::vector<std::pair<std::string, metric>> rho_metrics(const std::vector<paced_
     return median_metric(rho_by_round(of.times, base.times), 1, "%", false);
   };
   std::vector<std::pair<std::string, metric>> made;
-  if (own.role != paced_role::control) {
+  if (!is_control(own.role)) {
     if (best != nullptr && has_control) made.emplace_back("rho", rho(own, *best));
     if (plain != nullptr) made.emplace_back("rho_none", rho(own, *plain));
     if (control != nullptr && own.role != paced_role::rival) made.emplace_back("rho_control", rho(own, *control));
   }
+  if (own.role == paced_role::counted) control = &own;
   if (control != nullptr && plain != nullptr && own.role != paced_role::rival) {
     made.emplace_back("compiler_share", rho(*control, *plain));
   }

@@ -20,6 +20,13 @@ struct delay_only {
   static constexpr uint32_t cycles = 100;
 };
 
+/// The visits of pace::lead without waiting: a warp counts them in shared memory and goes on. What this gains is the
+/// compiler's doing, as with pace::compiler_fence: the loop's code is that of a lead.
+template <uint32_t Visits>
+struct counted {
+  static constexpr const char* name = "counted";
+};
+
 }  // namespace gpusync::tool
 
 namespace gpusync {
@@ -83,6 +90,36 @@ class basic_block_pace<tool::arrive_only, Grid>
 
  private:
   detail::arrivals<Grid> arrivals_;
+};
+
+/// As that of a lead.
+template <uint32_t Visits, class Grid>
+struct basic_pace_memory<tool::counted<Visits>, Grid> : basic_pace_memory<pace::lead<Visits>, Grid> {};
+
+template <uint32_t Visits, class Grid>
+class basic_block_pace<tool::counted<Visits>, Grid>
+    : public detail::passed_by_reference<basic_block_pace<tool::counted<Visits>, Grid>> {
+ public:
+  using form = tool::counted<Visits>;
+  GPUSYNC_API explicit basic_block_pace(basic_pace_memory<form, Grid>& shared) : words_(shared.words) {
+    Grid grid = Grid::current();
+    if (grid.thread() == 0) {
+      for (uint32_t& word : shared.words) word = 0;
+    }
+    grid.sync_block();
+  }
+  GPUSYNC_API void visit() {
+    const detail::warps_of<Grid> warps;
+    if (warps.thread() == 0) {
+      member_.template count_epoch<detail::warps_of<Grid>>(
+          {words_, Visits, detail::window_places::slots_for(Visits), 1});
+    }
+    warps.sync_block();
+  }
+
+ private:
+  uint32_t* words_;
+  detail::window_member<scope::block> member_;
 };
 
 template <class Grid>

@@ -136,8 +136,8 @@ template <uint32_t... Every>
 struct intervals {};
 
 /// The variants of a text: the plain loop with its own interval, the control and the block barrier at each of `Block`,
-/// the cheaper forms at each of `Cheaper`, and a barrier's single effects at the first of `Block`. Instrumented are
-/// the plain loop and the block barrier at each of `Clocked`.
+/// the cheaper forms at each of `Cheaper` with the control of leads, and a barrier's single effects at the first of
+/// `Block`. Instrumented are the plain loop and the block barrier at each of `Clocked`.
 template <uint32_t Plain, class Block, class Cheaper, class Clocked>
 struct paced_variants;
 
@@ -164,6 +164,10 @@ std::string form_name(pace::warps<Warps, First>) {
 template <uint32_t Visits>
 std::string form_name(pace::lead<Visits>) {
   return pace::lead<Visits>::name + std::to_string(Visits);
+}
+template <uint32_t Visits>
+std::string form_name(counted<Visits>) {
+  return counted<Visits>::name + std::to_string(Visits);
 }
 template <class Form>
 std::string form_name(Form) {
@@ -193,8 +197,10 @@ struct paced_variants<Plain, intervals<First, Block...>, intervals<Cheaper...>, 
     visit(paced_kind<pace::block, First, paced_role::paced>());
     (visit(paced_kind<pace::block, Block, paced_role::paced>()), ...);
     (visit(paced_kind<pace::warps<8>, Cheaper, paced_role::paced>()), ...);
-    (visit(paced_kind<pace::lead<1>, Cheaper, paced_role::paced>()), ...);
-    (visit(paced_kind<pace::lead<4>, Cheaper, paced_role::paced>()), ...);
+    (visit(paced_kind<pace::lead<1>, Cheaper, paced_role::lead>()), ...);
+    (visit(paced_kind<pace::lead<4>, Cheaper, paced_role::lead>()), ...);
+    (visit(paced_kind<counted<1>, Cheaper, paced_role::counted>()), ...);
+    (visit(paced_kind<counted<4>, Cheaper, paced_role::counted>()), ...);
     visit(paced_kind<arrive_only, First, paced_role::effect>());
     visit(paced_kind<fence_only, First, paced_role::effect>());
     visit(paced_kind<delay_only, First, paced_role::effect>());

@@ -43,6 +43,7 @@ struct by_barrier {
 };
 template <panel_op Op, class Barrier>
 __global__ void barrier_panels(panel_text<Op> text, Barrier barrier) {
+  barrier.enter();
   by_barrier<Barrier> pace{barrier};
   all_panels<cuda_grid>(text, pace);
 }

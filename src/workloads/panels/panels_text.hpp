@@ -15,7 +15,7 @@ enum class panel_op : uint32_t {
 /// How unlike the blocks' work is.
 enum class panel_imbalance : uint32_t {
   even,    ///< all alike
-  blocks,  ///< from 80 % for the first block to 120 % for the last, in each panel
+  blocks,  ///< from 80 % to 120 %, drawn for each block
   random   ///< from 40 % to 160 %, anew in each panel
 };
 
@@ -42,7 +42,7 @@ struct panel_work {
   /// Accesses of each thread of that block in that panel.
   GPUSYNC_HD uint32_t accesses_of(uint32_t block, uint32_t panel) const {
     uint32_t percent = 100;
-    if (imbalance == panel_imbalance::blocks) percent = 80 + (blocks > 1 ? 40 * block / (blocks - 1) : 20);
+    if (imbalance == panel_imbalance::blocks) percent = 80 + panel_bits(block * 911 + 5) % 41;
     if (imbalance == panel_imbalance::random) percent = 40 + panel_bits(block * 0x85ebca6bu + panel) % 121;
     return static_cast<uint32_t>(uint64_t{accesses} * percent / 100);
   }
