@@ -3,17 +3,17 @@
    nothing. "With a barrier" against "without" would praise the barrier. On GPUs with 2,048 threads to a multiprocessor
    (A100, H100, H200, B200); on others registers do not run short.
 
-   gpusync pace examples/pace/stencil.cu --kernel stencil --blocks 264 --threads 1024 \
+   gpusync pace examples/pace/stencil.cu --kernel stencil --blocks 1056 --threads 256 \
      --arg 'float[69206048]=random' --arg 'float[32]=random' --arg 'float[270336]' --arg 270336 --arg 256 */
 #include <gpusync/pace/mark.cuh>
 
 #if __CUDA_ARCH__ == 800 || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
-constexpr int blocks_per_sm = 2;  // 32 registers for each thread
+constexpr int blocks_per_sm = 8;  // 32 registers for each thread
 #else
-constexpr int blocks_per_sm = 1;
+constexpr int blocks_per_sm = 4;
 #endif
 
-__global__ void __launch_bounds__(1024, blocks_per_sm)
+__global__ void __launch_bounds__(256, blocks_per_sm)
     stencil(const float* in, const float* weights, float* out, int columns, int rows) {
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   float total = 0;
