@@ -89,9 +89,20 @@ rounds_of_stages stages_of(bool quick) {
 }
 
 metric gain_metric(const gain& one, uint64_t rounds) {
+  if (rounds == 0) return empty_metric("%");  // no barrier had a chance
   metric made = plain_metric(one.percent, "%", rounds);
   made.bounds = one.between;
   return made;
+}
+
+const char* in_words(difference what) {
+  switch (what) {
+    case difference::faster: return "faster than";
+    case difference::slower: return "slower than";
+    case difference::same: return "as fast as";
+    case difference::unclear: return "perhaps as fast as";
+  }
+  return "?";
 }
 
 double median_ms(const paced_samples& of) {
@@ -130,10 +141,12 @@ void add_findings(row& entry, const std::vector<paced_samples>& fresh, const pac
                    {compilers_gain, count_metric(is_compilers ? 1 : 0)},
                    {"runs", count_metric(made.runs)},
                    {"choice_time", plain_metric(made.seconds, "s", 1)}};
-  entry.verification =
-      fmt::format("{} than {} ({:.4g} and {:.4g} ms); the best barrier is {}, the best of all {}. {}",
-                  to_string(verdict), fresh[base].name, median_ms(chosen), median_ms(fresh[base]),
-                  found.best ? fresh[*found.best].name : "none", fresh[fastest].name, entry.verification.value_or(""));
+  const std::string against = base == made.choice ? "the fastest of all that wait for nobody"
+                                                  : fmt::format("{} {}, {:.4g} ms", in_words(verdict), fresh[base].name,
+                                                                median_ms(fresh[base]));
+  entry.verification = fmt::format("{}: {:.4g} ms, {}. The fastest barrier is {}, the best of all {}. {}", chosen.name,
+                                   median_ms(chosen), against, found.best ? fresh[*found.best].name : "none",
+                                   fresh[fastest].name, entry.verification.value_or(""));
 }
 
 /// Chooses and validates; false if the user wanted to stop.
