@@ -14,32 +14,21 @@ bool counts(const kernel_variant& one) {
   return one.found == kernel_variant::state::measured && !one.nanoseconds.empty();
 }
 
-bool is_gain(const gain& one) {
-  return one.percent >= least_gain && one.between && one.between->low > 0;
-}
-
-bool is_loss(const gain& one) {
-  return one.percent <= -least_gain && one.between && one.between->high < 0;
-}
-
 /// "10.4 % [10.1, 10.6]"
 std::string in_words(const gain& one) {
   const std::string figure = fmt::format("{:.1f} %", one.percent);
   return one.between ? fmt::format("{} [{:.1f}, {:.1f}]", figure, one.between->low, one.between->high) : figure;
 }
 
-/// By rounds, so that a machine that becomes slower half-way does not choose.
-const kernel_variant* fastest(const std::vector<kernel_variant>& variants, bool barriers) {
-  const kernel_variant* best = nullptr;
-  double most = 0;
+std::vector<paced_samples> samples_of(const std::vector<kernel_variant>& variants) {
+  std::vector<paced_samples> all;
   for (const kernel_variant& each : variants) {
-    if (!counts(each) || each.what.is_barrier() != barriers) continue;
-    const double percent = gain_of(each.nanoseconds, variants.front().nanoseconds, usual_confidence).percent;
-    if (best != nullptr && percent <= most) continue;
-    best = &each;
-    most = percent;
+    const paced_role role = each.what.is_barrier()                 ? paced_role::paced
+                            : each.what.form == variant_form::none ? paced_role::plain
+                                                                   : paced_role::control;
+    all.push_back({each.what.name, each.what.every, role, counts(each) ? each.nanoseconds : std::vector<double>{}});
   }
-  return best;
+  return all;
 }
 
 std::string sentence_of(const pace_verdict& v) {
@@ -98,43 +87,27 @@ const char* to_string(pace_finding finding) {
   return "?";
 }
 
-double confidence_for(size_t barriers) {
-  return 1 - (1 - usual_confidence) / static_cast<double>(std::max<size_t>(barriers, 1));
-}
-
-gain gain_of(const std::vector<double>& variant, const std::vector<double>& base, double confidence) {
-  const auto ratio = ratio_by_rounds(variant, base, confidence);
-  if (!ratio) return {};
-  gain found{100 * (1 - ratio->value), std::nullopt};
-  if (ratio->between) found.between = interval{100 * (1 - ratio->between->high), 100 * (1 - ratio->between->low)};
-  return found;
-}
-
 pace_verdict judge_paced(const std::vector<kernel_variant>& variants) {
   pace_verdict v;
-  const kernel_variant& none = variants.front();
-  const kernel_variant* const best = fastest(variants, true);
-  const kernel_variant* const base = fastest(variants, false);
   // A mark that is wrong at one interval is wrong: others have only been lucky. But groups of warps use named barriers,
   // and those may be the kernel's own.
   const auto is_wrong = [](const kernel_variant& each) {
     return each.marks_are_wrong() && each.what.form != variant_form::warps;
   };
-  if (best == nullptr || base == nullptr || std::ranges::any_of(variants, is_wrong)) {
+  const pace_judgement found = counts(variants.front()) ? judge_samples(samples_of(variants)) : pace_judgement{};
+  if (!found.best || std::ranges::any_of(variants, is_wrong)) {
     v.finding = pace_finding::marked_wrongly;
     v.sentence = why_none(variants);
     return v;
   }
-  const auto barriers = static_cast<size_t>(std::ranges::count_if(
-      variants, [](const kernel_variant& each) { return counts(each) && each.what.is_barrier(); }));
-  const double confidence = confidence_for(barriers);
-  v.best = best->what.name;
-  v.base = base->what.name;
-  v.rounds = std::min(best->nanoseconds.size(), base->nanoseconds.size());
-  v.total = gain_of(best->nanoseconds, none.nanoseconds, confidence);
-  if (base != &none) v.compilers = gain_of(base->nanoseconds, none.nanoseconds, confidence);
-  v.barriers = gain_of(best->nanoseconds, base->nanoseconds, confidence);
-  const bool is_judged = v.barriers.between && (base == &none || v.compilers.between);
+  v.best = variants[*found.best].what.name;
+  v.base = variants[found.best_base].what.name;
+  v.rounds = found.rounds;
+  v.total = found.total;
+  v.compilers = found.compilers;
+  v.barriers = found.barriers;
+  const bool is_plain_base = found.best_base == 0;
+  const bool is_judged = v.barriers.between && (is_plain_base || v.compilers.between);
   const bool barrier_pays = is_gain(v.barriers), fence_pays = is_gain(v.compilers);
   v.finding = !is_judged            ? pace_finding::too_few
               : barrier_pays        ? pace_finding::barrier_gains
@@ -148,7 +121,7 @@ pace_verdict judge_paced(const std::vector<kernel_variant>& variants) {
   if (v.barriers.between)
     v.barriers.between = interval{v.barriers.between->low * scale, v.barriers.between->high * scale};
   v.compilers.percent = v.total.percent - v.barriers.percent;
-  if (base == &none) v.compilers = {};
+  if (is_plain_base) v.compilers = {};
   v.sentence = sentence_of(v);
   return v;
 }

@@ -1,18 +1,14 @@
 // Whether artificial barriers pay in a kernel, and whose doing a gain is.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "measure/interval.hpp"
 #include "pacing/marked_source.hpp"
 #include "pacing/pace_comparison.hpp"
+#include "pacing/pace_judgement.hpp"
 
 namespace gpusync::tool {
-
-/// A gain smaller than this, in percent, is none.
-inline constexpr double least_gain = 1;
 
 /// What the comparison says.
 enum class pace_finding {
@@ -27,12 +23,7 @@ enum class pace_finding {
 /// "barrier-gains", "compiler-gains", "no-gain", "loses", "too-few-rounds", "marked-wrongly".
 const char* to_string(pace_finding finding);
 
-/// A share of the time without barriers, in percent; above 0 is faster.
-struct gain {
-  double percent = 0;
-  std::optional<interval> between;
-};
-
+/// Gains are shares of the time without barriers.
 struct pace_verdict {
   pace_finding finding = pace_finding::too_few;
   std::string best;  ///< the fastest variant with barriers; empty if there is none
@@ -44,15 +35,7 @@ struct pace_verdict {
   std::string sentence;  ///< what to do, with the figures
 };
 
-/// The confidence of all intervals together: as many variants with barriers as there are, one of which is the best by
-/// chance alone, each has its part of the doubt.
-double confidence_for(size_t barriers);
-
-/// The gain of `variant` on `base`, by rounds that both have.
-gain gain_of(const std::vector<double>& variant, const std::vector<double>& base, double confidence);
-
-/// Judges what compare_paced() has found. Only those whose state is measured count. A gain is
-/// one of at least least_gain percent whose interval does not hold 0.
+/// Judges what compare_paced() has found by judge_samples(). Only those whose state is measured count.
 pace_verdict judge_paced(const std::vector<kernel_variant>& variants);
 
 /// What else may help, as far as the kernel's text says it: a sentence each, all of them with "may".

@@ -11,7 +11,7 @@ class Lo2014(ToolTest):
         rows = self.rows_of_quick_run(experiment, "host", *arguments)
         measured = [row for row in rows if row["device"] == "host"]
         for row in measured:
-            if row["status"] == "ok":
+            if row["status"] == "ok" and row["method"] != "all-loops":
                 self.assertTrue(row["verified"], row)
         return measured, [row for row in rows if row["device"] != "host"]
 
@@ -31,6 +31,20 @@ class Lo2014(ToolTest):
             self.assertIsNotNone(metrics[name]["value"])
         self.assertLessEqual(metrics["rho"]["value"], metrics["rho_none"]["value"] + 50)
         self.assertTrue(any(row["method"] == "published-block-1" for row in published))
+
+    def test_the_automatic_choice_is_validated(self):
+        rows, _ = self.rows("pace-choice", "-a", "workload=vector-add,transpose")
+        self.assertEqual([row["axes"].get("workload") for row in rows], ["vector-add", "transpose", None])
+        for row in rows[:2]:
+            self.assertRegex(row["method"], "^(none|(control|block|warps8|lead[14])-[0-9]+)$")
+            metrics = row["metrics"]
+            self.assertGreater(metrics["over_base"]["value"], 0)
+            self.assertGreater(metrics["runs"]["value"], 0)
+            barrier = not row["method"].startswith(("none", "control"))
+            self.assertEqual(metrics["took_barrier"]["value"], int(barrier))
+        summary = rows[2]["metrics"]
+        self.assertEqual((rows[2]["method"], summary["loops"]["value"]), ("all-loops", 2))
+        self.assertEqual(summary["runs"]["value"], sum(row["metrics"]["runs"]["value"] for row in rows[:2]))
 
     def test_opencl_has_the_paper_s_two(self):
         for experiment in ("memory-test", "vector-add", "scalar-product"):

@@ -22,17 +22,6 @@ constexpr const char *time_sample = "time", *memory_sample = "memory", *barrier_
                      *tree_sample = "tree", *visits_sample = "visits", *lifetime_sample = "lifetime";
 constexpr const char *part_of_time = "time", *part_of_clocks = "clocks", *part_of_code = "code";
 
-bool is_control(paced_role role) {
-  return role == paced_role::control || role == paced_role::counted;
-}
-
-/// Whether a gain of `own` must be one on `other` too, which keeps nobody in step: none, the compiler's fences, and for
-/// leads what counts as they do.
-bool is_base_of(paced_role own, paced_role other) {
-  return other == paced_role::plain || other == paced_role::control ||
-         (other == paced_role::counted && own == paced_role::lead);
-}
-
 step_method method_of(const paced_variant& variant) {
   step_method made;
   made.name = variant.name;
@@ -68,17 +57,6 @@ std::vector<paced_variant> chosen_variants(const experiment_request& request, co
     if (needed || is_named(one)) chosen.push_back(one);
   }
   return chosen;
-}
-
-/// Throws why a variant must not be measured beside the plain one.
-void require_comparable(paced_program& program, const paced_variant& variant, const paced_variant& plain) {
-  if (variant.role == paced_role::plain || variant.role == paced_role::rival) return;
-  if (variant.every > program.trips()) {
-    throw invalid_argument(
-        fmt::format("Its loop has {} iterations: no visit behind each {}.", program.trips(), variant.every));
-  }
-  const std::string reason = why_not_comparable(program.resources(variant), program.resources(plain));
-  if (!reason.empty()) throw invalid_argument(reason);
 }
 
 stop_rule rule_for_kernels(bool quick) {
@@ -261,6 +239,16 @@ std::string label(const paced_case& one) {
 }
 
 }  // namespace
+
+void require_comparable(paced_program& program, const paced_variant& variant, const paced_variant& plain) {
+  if (variant.role == paced_role::plain || variant.role == paced_role::rival) return;
+  if (variant.every > program.trips()) {
+    throw invalid_argument(
+        fmt::format("Its loop has {} iterations: no visit behind each {}.", program.trips(), variant.every));
+  }
+  const std::string reason = why_not_comparable(program.resources(variant), program.resources(plain));
+  if (!reason.empty()) throw invalid_argument(reason);
+}
 
 std::vector<std::pair<std::string, metric>> rho_metrics(const std::vector<paced_samples>& all, size_t which) {
   const paced_samples& own = all[which];

@@ -10,6 +10,7 @@
 #include "experiments/experiment.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/published.hpp"
+#include "pacing/pace_judgement.hpp"
 #include "workloads/paced/paced.hpp"
 
 namespace gpusync::tool {
@@ -48,6 +49,9 @@ request_check check_paced(std::function<std::vector<paced_case>(const experiment
 /// Whether a barrier gains, by how much, and which.
 std::string paced_answer(const measured_rows& measured);
 
+/// Throws invalid_argument with the reason why a variant must not be measured beside the plain one; a rival may.
+void require_comparable(paced_program& program, const paced_variant& variant, const paced_variant& plain);
+
 /// A grid of so many blocks for each compute unit of the request's device.
 std::string shape_of_units(const experiment_request& request, uint32_t blocks_per_unit, uint32_t threads);
 /// A grid for host threads: as many as there are cores, in blocks of at most four.
@@ -58,14 +62,6 @@ std::vector<bool> chosen_l1(const experiment_request& request, bool both);
 const char* l1_word(bool small);
 /// Whether the device is a GPU.
 bool is_gpu(const experiment_request& request);
-
-/// What a variant's samples are compared as.
-struct paced_samples {
-  std::string name;
-  uint32_t every = 1;
-  paced_role role = paced_role::plain;
-  std::vector<double> times;  ///< by round
-};
 
 /// What a variant has gained, in percent of the other's time, medians over rounds with their intervals:
 /// - `rho`: against the fastest, by its median, of all that wait for nothing: the plain loop and the controls, for

@@ -9,19 +9,9 @@
 
 #include "boundary/device_side.hpp"
 #include "boundary/program.hpp"
+#include "pacing/paced_role.hpp"
 
 namespace gpusync::tool {
-
-/// What a variant of a kernel is to the others.
-enum class paced_role {
-  plain,    ///< the loop as people write it; what every other variant is compared with
-  control,  ///< a fence for the compiler in the barrier's place: what it gains is the compiler's doing
-  counted,  ///< a lead's counting without its waiting: the other control of leads
-  paced,    ///< this library's
-  lead,     ///< this library's bounded lead, which counts visits
-  effect,   ///< one of a barrier's effects without the others: arriving, fencing, a delay. Never an offer
-  rival     ///< another cure of the same ill, with other resources
-};
 
 /// One variant.
 struct paced_variant {
