@@ -109,13 +109,13 @@ axes = dict(each.split("=", 1) for each in arguments if re.match(r"[a-z0-9-]+=",
 methods = axes["method"].split(",")
 paced = "void gpusync::tool::paced_kernel<gpusync::tool::some_text, gpusync::{}, (unsigned int){}>(T1)"
 names = []
-if kernel == "regex:^paced_kernel$":
+if kernel == "regex:.*(paced_kernel).*":
     names = 3 * [paced.format("pace::off", 1)]
     for method in methods:
         form, every = method.rsplit("-", 1)
         names.append(paced.format("pace::compiler_fence", every))
         names.append(paced.format({"block": "pace::block", "lead1": "pace::lead<(unsigned int)1>"}[form], every))
-elif kernel == "regex:^single_panels$":
+elif kernel == "regex:.*(single_panels).*":
     names = 300 * ["void single_panels<(panel_op)0>(T1, unsigned int)"]
 else:
     names = ["void drifting_panels<(panel_op)0>(T1)", "void window_panels<(panel_op)0, W>(T1, W)",
@@ -136,6 +136,13 @@ with open(log, "w") as file:
 PRETENDED_GPUSYNC = '''#!/bin/sh
 echo '{"devices": [{"id": "cuda:0", "kind": "cuda", "name": "NVIDIA Pretence", "compute_units": 132}]}'
 '''
+
+
+class Limit(unittest.TestCase):
+    def test_what_does_not_end_is_ended(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(script.ended(["sh", "-c", "sleep 60"], os.path.join(folder, "log"), 0.2), "no end after 0.2 s")
+            self.assertEqual(script.ended(["sh", "-c", "exit 3"], os.path.join(folder, "log"), 10), 3)
 
 
 class Run(unittest.TestCase):
@@ -197,8 +204,10 @@ class Run(unittest.TestCase):
         self.assertIn("l2_hits", document["rows"][0]["metrics"])
 
     def test_what_cannot_be_profiled_is_said(self):
-        done, _ = self.profile("column-walk", PRETEND="forbidden")
+        self.assertNotEqual(self.profile("column-walk")[1]["rows"], [])
+        done, document = self.profile("column-walk", PRETEND="forbidden")
         self.assertEqual(done.returncode, 1)
+        self.assertEqual(document["rows"], [], "of the run before")
         self.assertIn("does not have permission", done.stdout)
         done, _ = self.profile("abacus")
         self.assertIn("usage:", done.stderr)
