@@ -79,7 +79,7 @@ pace_choice choose_pace(const std::vector<pace_contender>& contenders, const pac
   const auto part = [&](double from, double share) {
     return [&options, from, share](double fraction) { options.progress(from + share * fraction); };
   };
-  const pace_turns looked = time_by_turns(contenders, options.look_rounds, 2, look_share * options.budget_ns,
+  const pace_turns looked = time_by_turns(contenders, options.look_rounds, 3, look_share * options.budget_ns,
                                           options.interrupted, part(0, look_share));
   const std::vector<size_t> left = left_of(looked.samples, options);
   std::vector<pace_contender> last;

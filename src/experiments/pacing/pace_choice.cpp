@@ -81,10 +81,10 @@ rounds_of_stages stages_of(bool quick) {
   rounds_of_stages made;
   made.choice.look_rounds = quick ? 3 : 7;
   made.choice.rounds = quick ? 9 : 31;
-  made.choice.budget_ns = quick ? 0.4e9 : 2e9;
+  made.choice.budget_ns = quick ? 0.5e9 : 2.5e9;
   made.rounds = quick ? 10 : 31;
   made.least_rounds = 10;
-  made.budget_ns = quick ? 0.4e9 : 2e9;
+  made.budget_ns = quick ? 0.4e9 : 2.5e9;
   return made;
 }
 
@@ -264,7 +264,7 @@ std::string answer(const measured_rows& measured) {
     if (entry->method != summary_name) continue;
     const auto count = [&](const char* metric_name) { return figure_of(*entry, metric_name); };
     const std::string head = fmt::format(
-        "Of {} loops {} gain by pacing, {} found; {} of {} gains of the compiler's taken; at worst {} of the time "
+        "Of {} loops {} gain by pacing, {} found; {} of {} gains of the compiler's taken; worst {} of the time "
         "without",
         count("loops"), count("real_gains"), count("real_gains_found"), count("compilers_gains_taken"),
         count("compilers_gains"), figure(count("worst_over_base")));
