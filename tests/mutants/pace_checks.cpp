@@ -89,6 +89,14 @@ void who_has_given_up_waits_no_more() {
   expect(storage.given_up() == 1, "a block gives up once");
 }
 
+void one_that_has_given_up_is_enough() {
+  seen_alone window(1);
+  *window.at().given_up() = 1;
+  member one;
+  expect(window.end(one) == wait_status::timed_out, "there is nobody to keep pace with");
+  expect(window.clock < 5000, "its own limit is not waited for");
+}
+
 void only_windows_of_best_effort_go_without_residency() {
   using gpusync::detail::handle_header;
   using gpusync::detail::handle_kind;
@@ -113,6 +121,7 @@ constexpr named_check checks[] = {
     {"who_waits_finds_out_who_has_left", who_waits_finds_out_who_has_left},
     {"a_launch_begins_with_counters_of_zero", a_launch_begins_with_counters_of_zero},
     {"who_has_given_up_waits_no_more", who_has_given_up_waits_no_more},
+    {"one_that_has_given_up_is_enough", one_that_has_given_up_is_enough},
     {"only_windows_of_best_effort_go_without_residency", only_windows_of_best_effort_go_without_residency},
 };
 

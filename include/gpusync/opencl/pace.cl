@@ -10,9 +10,9 @@
 //   }
 //
 // A window orders nothing. All work-items of a work-group call each function together. A work-group that ends after
-// fewer epochs than others calls gpusync_leave_window(). Waits end after the storage's limit, and then the work-group
-// waits in no epoch: a launch ends whatever its number of work-groups. Storage: gpusync::opencl::window_storage,
-// cleared before each launch by gpusync::opencl::launch().
+// fewer epochs than others calls gpusync_leave_window(). Waits end after the storage's limit, and then no
+// work-group waits any more: a launch ends whatever its number of work-groups. Storage:
+// gpusync::opencl::window_storage, cleared before each launch by gpusync::opencl::launch().
 //
 // Of the forms for the work-items of a work-group there are two: nothing, and GPUSYNC_PACE(), at which all meet. A lead
 // between them needs work-items that run independently, which OpenCL does not promise: on processors they take turns.
@@ -62,6 +62,7 @@ static int gpusync_window_wait(gpusync_window* window) {
     }
     window->left = gpusync_load(window->words + GPUSYNC_WINDOW_AT_LEFT);
     gpusync_acquire(window->words + GPUSYNC_WINDOW_AT_LEFT);
+    if (gpusync_load(window->words + GPUSYNC_WINDOW_AT_GIVEN_UP) != 0) return GPUSYNC_TIMED_OUT;
   }
 }
 

@@ -49,8 +49,8 @@ struct window_limit<true> {
 /// it: up to the limit with pace::best_effort, for ever with pace::strict.
 ///
 /// Policy pace::best_effort: a block that has waited for longer than the storage's limit in one epoch waits in none
-/// after it; it goes on to count its epochs, so that others can keep pace. Of a grid that does not run as a whole at
-/// one time, most blocks do that: it loses the limit once, and no more. The limit should be longer than an epoch takes.
+/// after it, and no more does any block that comes to wait for others then; all go on to count their epochs. So a grid
+/// that does not run as a whole at one time loses the limit once. The limit should be longer than an epoch takes.
 /// Policy pace::strict: launched by gpusync::launch(), which sees to it that all blocks run at once.
 /// Policy pace::off: nothing happens, and no storage is needed.
 ///

@@ -47,7 +47,8 @@ class window_member {
   GPUSYNC_HD explicit window_member(uint64_t ended = 0) : epoch_(ended) {}
 
   /// The end of an epoch; waits until the next one may begin. Called by one thread of a member of `members`.
-  /// timed_out: `limit` passed first; the epoch has been counted all the same.
+  /// timed_out: `limit` passed first, or another member's had, so that there is nothing to keep pace with; the epoch
+  /// has been counted all the same.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Deadline>
   GPUSYNC_HD wait_status end_epoch(Grid grid, const window_places& at, uint32_t members, Deadline limit) {
@@ -98,6 +99,10 @@ class window_member {
       const auto counted = [goal](uint32_t value) { return static_cast<int32_t>(value - goal) >= 0; };
       if (soon_over<memory_order::relaxed, Scope>(grid, counter, counted)) return wait_status::completed;
       left_ = Grid::memory::template load<memory_order::acquire, Scope>(at.left());
+      if constexpr (Deadline::bounded) {
+        if (Grid::memory::template load<memory_order::relaxed, Scope>(at.given_up()) != 0)
+          return wait_status::timed_out;
+      }
       if (limit.passed(grid.now())) return wait_status::timed_out;
       grid.pause();
     }

@@ -3,6 +3,8 @@
 #include <gpusync/grid/cooperative_groups.cuh>
 #include <gpusync/pace/cuda.cuh>
 
+#include <algorithm>
+
 #include "boundary/cuda_barriers.hpp"
 #include "boundary/cuda_target.hpp"
 #include "measure/cuda_clock.cuh"
@@ -225,7 +227,8 @@ class way_alone : public panel_way {
 template <panel_op Op, class Policy>
 class way_of_window : public panel_way {
  public:
-  way_of_window(const cuda_target& where, uint32_t lead) : storage_(where.device(), lead, limit) {}
+  way_of_window(const cuda_target& where, const panel_problem& problem, uint32_t lead)
+      : storage_(where.device(), lead, limit_for(problem.panel_bytes)) {}
   void start(const cuda_target& where, const cuda_panels& memory) override {
     launch(where.device(), where.stream(), shape_of(memory), window_panels<Op, basic_cuda_window<Policy>>,
            memory.text<Op>(), storage_.window());
@@ -233,8 +236,10 @@ class way_of_window : public panel_way {
   uint32_t given_up() const override { return storage_.given_up(); }
 
  private:
-  /// Longer than the epoch of a panel of 32 MiB.
-  static constexpr timeout limit{1000000};
+  /// Five times as long as an epoch, which takes some 5 us for each MiB; at least what users get who name none.
+  static timeout limit_for(uint64_t panel_bytes) {
+    return timeout(std::max<uint64_t>(200000, 25000 * (panel_bytes >> 20)));
+  }
   cuda_window_storage<Policy> storage_;
 };
 
@@ -324,11 +329,11 @@ class cuda_panels_side : public panels_device {
     if (method == method_names::none) return std::make_unique<way_alone<Op>>(drifting_panels<Op>);
     if (method == block_name) return std::make_unique<way_alone<Op>>(block_panels<Op>);
     if (const uint32_t lead = lead_of_window(method)) {
-      return std::make_unique<way_of_window<Op, pace::best_effort>>(where_, lead);
+      return std::make_unique<way_of_window<Op, pace::best_effort>>(where_, known_->problem, lead);
     }
     if (const uint32_t lead = lead_of_window(method, "strict-window-")) {
       require_fits(reinterpret_cast<const void*>(&window_panels<Op, basic_cuda_window<pace::strict>>));
-      return std::make_unique<way_of_window<Op, pace::strict>>(where_, lead);
+      return std::make_unique<way_of_window<Op, pace::strict>>(where_, known_->problem, lead);
     }
     if (method == cg_name || method == barrier_name) {
       const void* const kernel = method == cg_name ? reinterpret_cast<const void*>(&barrier_panels<Op, cg_barrier>)
