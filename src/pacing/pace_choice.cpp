@@ -54,6 +54,7 @@ pace_turns time_by_turns(const std::vector<pace_contender>& contenders, uint64_t
                          const std::function<void(double)>& progress) {
   pace_turns found;
   std::vector<candidate> candidates;
+  candidates.reserve(contenders.size());
   for (const pace_contender& each : contenders) {
     candidates.push_back({[&each, &found]() -> turn_samples {
       ++found.runs;
@@ -83,6 +84,7 @@ pace_choice choose_pace(const std::vector<pace_contender>& contenders, const pac
                                           options.interrupted, part(0, look_share));
   const std::vector<size_t> left = left_of(looked.samples, options);
   std::vector<pace_contender> last;
+  last.reserve(left.size());
   for (const size_t which : left) last.push_back(contenders[which]);
   const pace_turns turns = time_by_turns(last, options.rounds, fewest_rounds + 1, (1 - look_share) * options.budget_ns,
                                          options.interrupted, part(look_share, 1 - look_share));

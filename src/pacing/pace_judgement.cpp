@@ -20,6 +20,7 @@ std::vector<size_t> by_speed(const std::vector<paced_samples>& all, const Wanted
   }
   std::ranges::stable_sort(found, {}, &std::pair<double, size_t>::first);
   std::vector<size_t> places;
+  places.reserve(found.size());
   for (const auto& [percent, place] : found) places.push_back(place);
   return places;
 }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "experiments/experiment.hpp"
@@ -73,7 +74,8 @@ const register_side<paced_device> sides[] = {
     made_up("sparse-product warp", {{"none", 1e6}, {"control-4", 0.8e6}, {"block-4", 0.82e6}}),
     made_up("sparse-product thread", {{"none", 1e6}, {"control-4", 1e6}, {"block-4", 0.9e6}}, 3)};
 
-std::vector<row> measured(const std::vector<std::string>& workloads) {
+std::vector<row> measured(const std::vector<std::string>& workloads,
+                          std::function<std::optional<std::vector<row>>(const std::string&)> recall = nullptr) {
   experiment_request request;
   request.device.id = "opencl:0";
   request.device.kind = device_kind::opencl;
@@ -90,6 +92,7 @@ std::vector<row> measured(const std::vector<std::string>& workloads) {
     EXPECT_LE(fraction, 1);
   };
   sink.interrupted = [] { return false; };
+  sink.recall = std::move(recall);
   find_experiment("pace-choice").run(request, sink);
   return rows;
 }
@@ -128,6 +131,18 @@ TEST(PaceChoices, AGainIsFoundAndACompilersIsNone) {
   EXPECT_EQ(value(all, "compilers_gains"), 1);
   EXPECT_EQ(value(all, "compilers_gains_taken"), 0);
   EXPECT_EQ(value(all, "runs"), value(gains, "runs") + value(compilers, "runs"));
+}
+
+TEST(PaceChoices, LoopsOfARunThatWasCutShortCountToo) {
+  const row before = measured({"transpose"}).front();
+  const std::vector<row> rows =
+      measured({"sparse-product warp", "transpose"}, [&](const std::string& what) -> std::optional<std::vector<row>> {
+        if (what.rfind("transpose", 0) != 0) return std::nullopt;
+        return std::vector<row>{before};
+      });
+  ASSERT_EQ(rows.size(), 2u) << "whoever recalls a loop hands it over";
+  EXPECT_EQ(value(rows[1], "loops"), 2);
+  EXPECT_EQ(value(rows[1], "real_gains_found"), 1);
 }
 
 TEST(PaceChoices, AWrongWordInAnyRunFailsTheLoop) {

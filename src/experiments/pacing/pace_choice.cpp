@@ -242,7 +242,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   experiment_sink own = sink;
   if (sink.recall) {
     own.recall = [&](const std::string& what) {
-      const std::optional<std::vector<row>> known = sink.recall(what);
+      std::optional<std::vector<row>> known = sink.recall(what);
       if (known) loops.insert(loops.end(), known->begin(), known->end());
       return known;
     };
