@@ -1,9 +1,9 @@
 /* A transpose without a tile: rows are read whole, and of each 32-byte sector that is written eight warps write four
-   bytes each. Kept in step they fill a sector before it leaves the cache: the barrier gains. A tile in shared memory is
-   the better cure.
+   bytes each. Kept in step they fill a sector before it leaves the cache: the barrier gains, beside what its place in
+   the loop does to the code. A tile in shared memory is the better cure.
 
-     gpusync pace examples/pace/transpose.cu --kernel transpose --blocks 256x4 --threads 256 \
-       --arg 'int[2^26]=random:2^24' --arg 'int[2^26]' --arg 8192 --arg 2048 */
+     gpusync pace examples/pace/transpose.cu --kernel transpose --blocks 512x4 --threads 256 \
+       --arg 'int[2^28]=random:2^24' --arg 'int[2^28]' --arg 16384 --arg 4096 */
 #include <gpusync/pace/mark.cuh>
 
 __global__ void transpose(const int* __restrict__ in, int* out, int n, int rows) {

@@ -63,7 +63,7 @@ struct example {
 TEST_F(CompiledVariants, ExamplesCompileForOldAndNewDevices) {
   for (const example& one : {example{"transpose.cu", "transpose", 1024, 4},
                              {"vector_add.cu", "add", 1024, 4},
-                             {"stencil.cu", "stencil", 256, 5},
+                             {"stencil.cu", "stencil", 128, 4},
                              {"marked_wrongly.cu", "sums", 256, 3}}) {
     const std::string path = std::string(GPUSYNC_EXAMPLES) + "/pace/" + one.file;
     const paced_source source = read_paced({path, one.kernel, {}, {}, {4, 16, 64}, one.threads});
