@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "experiments/choices.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -89,6 +90,20 @@ axis shape_axis(const std::string& default_text) {
   axis made{"shape", "blocks x threads per block, as 132x256", 0, 0, true, default_text};
   made.require_word = [](const std::string& word) { (void)parse_shapes({word}); };
   return made;
+}
+
+std::vector<bool> chosen_l1(const experiment_request& request, bool both) {
+  const std::vector<std::string> by_default =
+      both ? std::vector<std::string>{"large", "small"} : std::vector<std::string>{"large"};
+  std::vector<bool> chosen;
+  for (const std::string& word : chosen_words(request, "l1", {"large", "small"}, by_default)) {
+    chosen.push_back(word == "small");
+  }
+  return chosen;
+}
+
+const char* l1_word(bool small) {
+  return small ? "small" : "large";
 }
 
 }  // namespace gpusync::tool

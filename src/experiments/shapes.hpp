@@ -39,6 +39,11 @@ std::vector<std::string> usual_shapes(bool quick);
 /// Both of them, as the help of an axis shows them.
 std::string usual_shapes_in_words();
 
+/// Whether the L1 cache is to be small, for each word of axis `l1`: "large" or "small"; by default large, or both.
+std::vector<bool> chosen_l1(const experiment_request& request, bool both);
+/// "large" or "small".
+const char* l1_word(bool small);
+
 /// The axis `shape`; `default_text` as in axis.
 axis shape_axis(const std::string& default_text = "");
 

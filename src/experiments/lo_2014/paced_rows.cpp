@@ -240,16 +240,6 @@ std::string label(const paced_case& one) {
 
 }  // namespace
 
-void require_comparable(paced_program& program, const paced_variant& variant, const paced_variant& plain) {
-  if (variant.role == paced_role::plain || variant.role == paced_role::rival) return;
-  if (variant.every > program.trips()) {
-    throw invalid_argument(
-        fmt::format("Its loop has {} iterations: no visit behind each {}.", program.trips(), variant.every));
-  }
-  const std::string reason = why_not_comparable(program.resources(variant), program.resources(plain));
-  if (!reason.empty()) throw invalid_argument(reason);
-}
-
 std::vector<std::pair<std::string, metric>> rho_metrics(const std::vector<paced_samples>& all, size_t which) {
   const paced_samples& own = all[which];
   if (own.role == paced_role::plain || own.times.empty()) return {};
@@ -380,20 +370,6 @@ std::string shape_of_units(const experiment_request& request, uint32_t blocks_pe
 std::string host_shape(const experiment_request& request) {
   const int cores = std::max(1, request.device.compute_units), threads = std::min(cores, 4);
   return fmt::format("{}x{}", cores / threads, threads);
-}
-
-std::vector<bool> chosen_l1(const experiment_request& request, bool both) {
-  const std::vector<std::string> by_default =
-      both ? std::vector<std::string>{"large", "small"} : std::vector<std::string>{"large"};
-  std::vector<bool> chosen;
-  for (const std::string& word : chosen_words(request, "l1", {"large", "small"}, by_default)) {
-    chosen.push_back(word == "small");
-  }
-  return chosen;
-}
-
-const char* l1_word(bool small) {
-  return small ? "small" : "large";
 }
 
 bool is_gpu(const experiment_request& request) {

@@ -49,17 +49,10 @@ request_check check_paced(std::function<std::vector<paced_case>(const experiment
 /// Whether a barrier gains, by how much, and which.
 std::string paced_answer(const measured_rows& measured);
 
-/// Throws invalid_argument with the reason why a variant must not be measured beside the plain one; a rival may.
-void require_comparable(paced_program& program, const paced_variant& variant, const paced_variant& plain);
-
 /// A grid of so many blocks for each compute unit of the request's device.
 std::string shape_of_units(const experiment_request& request, uint32_t blocks_per_unit, uint32_t threads);
 /// A grid for host threads: as many as there are cores, in blocks of at most four.
 std::string host_shape(const experiment_request& request);
-/// A word that says whether the L1 cache is to be small, as axis `l1` has them.
-std::vector<bool> chosen_l1(const experiment_request& request, bool both);
-/// "large" or "small".
-const char* l1_word(bool small);
 /// Whether the device is a GPU.
 bool is_gpu(const experiment_request& request);
 

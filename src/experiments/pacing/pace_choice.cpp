@@ -7,8 +7,9 @@
 #include <algorithm>
 
 #include "experiments/answers.hpp"
-#include "experiments/lo_2014/paced_rows.hpp"
+#include "experiments/choices.hpp"
 #include "experiments/pacing/pace_choice_cases.hpp"
+#include "experiments/rows.hpp"
 #include "experiments/shapes.hpp"
 #include "measure/interruption.hpp"
 #include "measure/statistics.hpp"

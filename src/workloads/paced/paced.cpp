@@ -25,6 +25,16 @@ std::string why_not_comparable(const paced_resources& variant, const paced_resou
   return "";
 }
 
+void require_comparable(paced_program& program, const paced_variant& variant, const paced_variant& plain) {
+  if (variant.role == paced_role::plain || variant.role == paced_role::rival) return;
+  if (variant.every > program.trips()) {
+    throw invalid_argument(
+        fmt::format("Its loop has {} iterations: no visit behind each {}.", program.trips(), variant.every));
+  }
+  const std::string reason = why_not_comparable(program.resources(variant), program.resources(plain));
+  if (!reason.empty()) throw invalid_argument(reason);
+}
+
 int carve_out_for(int resident_blocks, int shared_bytes, int reserved_bytes, uint64_t bytes_of_multiprocessor) {
   constexpr uint64_t granule = 128;
   const uint64_t block =

@@ -78,6 +78,9 @@ class paced_program {
   virtual std::string function_of(const paced_variant&) const { return ""; }
 };
 
+/// Throws invalid_argument with the reason why a variant must not be measured beside the plain one; a rival may.
+void require_comparable(paced_program& program, const paced_variant& variant, const paced_variant& plain);
+
 /// The device side of one text.
 class paced_device {
  public:
