@@ -32,7 +32,12 @@ TEST(Answers, ThereIsOneForEachExperimentOfEveryRecordedDocumentInTwentyFiveWord
     const document results = read_document(path);
     std::set<std::pair<std::string, std::string>> measured;
     for (const row& entry : results.rows) {
-      if (!is_published(entry)) measured.emplace(entry.experiment, entry.device);
+      // What scripts write has no answer, nor has a program that only stands beside.
+      const bool is_ours =
+          std::ranges::any_of(all_experiments(), [&](const experiment* one) { return one->name == entry.experiment; });
+      if (is_ours && !is_published(entry) && entry.method != "mummer") {
+        measured.emplace(entry.experiment, entry.device);
+      }
     }
     const std::vector<std::string> found = answers(results);
     EXPECT_EQ(found.size(), measured.size()) << path;

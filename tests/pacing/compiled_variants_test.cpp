@@ -12,6 +12,13 @@
 #include "pacing/paced_program.hpp"
 #include "usage_error.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+/// Threads of the run-time compiler that are still ending make LeakSanitizer's search end with a fault of its own.
+extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier): AddressSanitizer's name
+  return "detect_leaks=0";
+}
+#endif
+
 namespace gpusync::tool {
 namespace {
 
