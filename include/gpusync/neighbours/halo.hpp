@@ -14,9 +14,6 @@
 //   }
 #pragma once
 
-#include <type_traits>
-#include <utility>
-
 #include <gpusync/core/concepts.hpp>
 #include <gpusync/core/handle.hpp>
 #include <gpusync/core/wait.hpp>
@@ -111,7 +108,7 @@ struct halo_argument {
 template <class T, class Grid, halo_form Form = halo_form::automatic>
 class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>> {
   static_assert(is_grid<Grid>, "a Grid has what core/concepts.hpp says");
-  static_assert(std::is_trivially_copyable<T>::value && (sizeof(T) == 4 || sizeof(T) == 8),
+  static_assert(__is_trivially_copyable(T) && (sizeof(T) == 4 || sizeof(T) == 8),
                 "a halo's values are trivially copyable, of 4 or 8 bytes");
 
  public:
