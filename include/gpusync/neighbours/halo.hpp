@@ -154,15 +154,18 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API void enter() {
     if (stage_ == stage::fresh || stage_ == stage::original || stage_ == stage::lost) join();
   }
-  /// The same for kernels whose waits carry deadlines. timed_out: a step has been given up, by an earlier launch most
-  /// likely; leave the kernel.
+  /// The same for kernels whose waits carry deadlines: they begin with it, for a first put() or send() is an enter().
+  /// timed_out: a step has been given up, by an earlier launch most likely; leave the kernel.
   GPUSYNC_API wait_status try_enter() {
+    if (stage_ == stage::lost) return wait_status::timed_out;
     const Grid grid = Grid::current();
-    if (grid.sync_block_or(given_.log.lost(grid) != 0)) {
-      stage_ = stage::lost;
-      return wait_status::timed_out;
+    if (stage_ == stage::fresh || stage_ == stage::original) find_step(grid);
+    if constexpr (Grid::may_lose_phases) {
+      if (grid.sync_block_or(given_.log.lost(grid) != 0)) {
+        stage_ = stage::lost;
+        return wait_status::timed_out;
+      }
     }
-    enter();
     return wait_status::completed;
   }
 
@@ -309,6 +312,13 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
 
   GPUSYNC_API void join() {
     const Grid grid = Grid::current();
+    find_step(grid);
+    if constexpr (Grid::may_lose_phases) {
+      if (given_.log.lost(grid) != 0) grid.fail(given_.log.report, misuse::lost_phase, 0);
+    }
+  }
+
+  GPUSYNC_API void find_step(Grid grid) {
     if (stage_ != stage::fresh) refuse();
     if (grid.blocks() != given_.blocks) grid.fail(given_.log.report, misuse::outsider, given_.blocks);
     own_ = grid.block() * given_.pitch;
@@ -317,9 +327,6 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     } else {
       state_ = grid::neighbour_flags::find<false>(grid, given_.places, {grid.block(), given_.blocks});
       step_ = state_.goal;
-    }
-    if constexpr (Grid::may_lose_phases) {
-      if (given_.log.lost(grid) != 0) grid.fail(given_.log.report, misuse::lost_phase, 0);
     }
     stage_ = stage::putting;
   }
