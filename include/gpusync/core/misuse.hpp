@@ -24,6 +24,9 @@ enum class misuse : uint32_t {
   shared_handle,       ///< on host threads: the handle that was made for the launch, in the hands of its threads
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
   concurrent_calls,    ///< two reductions at once on one storage
+  unknown_counter,     ///< a dependency counter that does not exist; detail: its number
+  surplus_publish,     ///< more publishes in an epoch than the storage was told of; detail: the counter
+  incomplete_epoch,    ///< a publish to a counter to which some of earlier launches are missing; detail: the counter
 };
 
 #if !defined(__CUDACC_RTC__)
@@ -64,6 +67,18 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::concurrent_calls:
       return "Two reductions ran at once on one storage, and their sums were mixed: the result of neither can be used. "
              "Give each stream, and each graph that is replayed beside others, a storage of its own.";
+    case misuse::unknown_counter:
+      return who + " named dependency counter " + std::to_string(detail) +
+             ", which its storage does not have. They are numbered from 0 to size() - 1.";
+    case misuse::surplus_publish:
+      return who + " published to dependency counter " + std::to_string(detail) +
+             " when it had all that its storage was told of for an epoch. Make the storage for as many publishes as "
+             "there are, let every block of a launch call the counters, if only enter(), and next_epoch() as often as "
+             "the others.";
+    case misuse::incomplete_epoch:
+      return who + " published to dependency counter " + std::to_string(detail) +
+             ", to which publishes of an earlier launch are missing. Make the storage for as many publishes as there "
+             "are in an epoch, or call reset() after a launch that left some out.";
   }
   return {};
 }
