@@ -229,10 +229,19 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
   GPUSYNC_API_TEMPLATE
   template <memory_order Order, class Deadline>
   GPUSYNC_HD wait_status poll(Grid grid, uint32_t number, uint32_t epoch, wait_context<Deadline>& context) const {
+    using memory = typename Grid::memory;
     require_counter(grid, number);
+    const uint32_t* const word = given_.places.counter(number);
+    // The first look is under way while what it is compared with is read: one round trip to L2, and not two.
+    const uint32_t seen = memory::template load<memory_order::relaxed, scope::device>(word);
     const uint32_t goal = Epochs::begin(epoch, given_.places.expected[number]);
+    if (Epochs::reached(seen, goal)) {
+      if constexpr (Order == memory_order::acquire) memory::template acquire<scope::device>(word);
+      return wait_status::completed;
+    }
+    grid.pause();
     return poll_until<Order, scope::device>(
-        grid, given_.places.counter(number), [goal](uint32_t value) { return Epochs::reached(value, goal); }, context);
+        grid, word, [goal](uint32_t value) { return Epochs::reached(value, goal); }, context);
   }
 
   /// A thread's part of the waits for counters until all publishes of the epochs before `epoch` are there.
@@ -271,7 +280,7 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
     const wait_status status = sync_block_status(grid, mine, context);
     if constexpr (Deadline::bounded) {
       if (__builtin_expect(status == wait_status::timed_out, 0)) {
-        if (mine == wait_status::timed_out) report(grid, given_, late, epoch, first_);
+        if (mine == wait_status::timed_out) report(grid, given_.places, given_.log, late, epoch, first_);
         standing_ = standing::lost;
       }
     }
@@ -331,17 +340,16 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
   }
 
   /// Out of line: one thread, once. Of the counter's producers those are named that have not gone on to a later epoch.
-  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, const detail::counters_argument& given, uint32_t number,
-                                              uint32_t epoch, uint32_t first) {
+  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, detail::counter_places at, arrival_log log,
+                                              uint32_t number, uint32_t epoch, uint32_t first) {
     using memory = typename Grid::memory;
-    const detail::counter_places& at = given.places;
     uint32_t claims = 0;
-    if (!given.log.claim_report(grid, claims)) return;
+    if (!log.claim_report(grid, claims)) return;
     const uint32_t found = memory::template load<memory_order::relaxed, scope::device>(at.counter(number));
-    given.log.note_counter(grid, number, found - Epochs::begin(epoch, at.expected[number]), at.expected[number]);
+    log.note_counter(grid, number, found - Epochs::begin(epoch, at.expected[number]), at.expected[number]);
     const uint32_t begin = at.first_producer == nullptr ? 0 : at.first_producer[number];
     const uint32_t end = at.first_producer == nullptr ? 0 : at.first_producer[number + 1];
-    given.log.write_report(grid, claims, end - begin, epoch - first, [&](uint32_t i) -> arrival_log::presence {
+    log.write_report(grid, claims, end - begin, epoch - first, [&](uint32_t i) -> arrival_log::presence {
       const uint32_t block = at.producers[begin + i];
       const uint32_t begun = memory::template load<memory_order::relaxed, scope::device>(at.epochs + block);
       return {block, true, !phase_reached(begun, epoch + 2), phase_reached(begun, first + 1)};
