@@ -113,12 +113,12 @@ struct arrival_log {
         grid, who.places(grid), phase,
         [&](uint32_t place) -> presence {
           if (!who.takes_part(grid, place)) return {0, false, true, false};
-          const places_in_log at = who.in_log(*this, place);
+          const places_in_log at = who.in_log(grid, *this, place);
           const uint32_t last = memory::template load<memory_order::relaxed, scope::system>(at.arrived);
           const bool late = last != stamp && last != next_stamp;
           const bool seen =
               !late || phase != 0 || memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
-          return {who.block_at(place), true, late, seen};
+          return {who.block_at(grid, place), true, late, seen};
         },
         [&] { who.tell_others(grid); });
   }

@@ -24,6 +24,7 @@ enum class misuse : uint32_t {
   shared_handle,       ///< on host threads: the handle that was made for the launch, in the hands of its threads
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
   concurrent_calls,    ///< two reductions at once on one storage
+  out_of_turn,         ///< a halo's functions called in another order than put(), send(), receive(), get(), next()
   unknown_counter,     ///< a dependency counter that does not exist; detail: its number
   surplus_publish,     ///< more publishes in an epoch than the storage was told of; detail: the counter
   incomplete_epoch,    ///< a publish to a counter to which some of earlier launches are missing; detail: the counter
@@ -67,6 +68,10 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::concurrent_calls:
       return "Two reductions ran at once on one storage, and their sums were mixed: the result of neither can be used. "
              "Give each stream, and each graph that is replayed beside others, a storage of its own.";
+    case misuse::out_of_turn:
+      return who +
+             " used a halo out of turn. In each step: put() its words, send() once, receive() once, get() the "
+             "neighbours' words, next() once.";
     case misuse::unknown_counter:
       return who + " named dependency counter " + std::to_string(detail) +
              ", which its storage does not have. They are numbered from 0 to size() - 1.";

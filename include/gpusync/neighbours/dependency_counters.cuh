@@ -14,7 +14,7 @@ using dependency_counters = basic_dependency_counters<cuda_grid>;
 /// Owns the dependency counters of a grid of `blocks` blocks of a CUDA device. Reusable by one launch after another
 /// without a reset, unless a wait timed out: a launch goes on with the epoch behind the last one. For launches on one
 /// stream, as cuda_barrier_storage, graphs and their replays among them; hand_over() as there.
-class cuda_dependency_counter_storage : public detail::dependency_counter_storage<cuda_grid, detail::cuda_backend> {
+class dependency_counter_storage : public detail::dependency_counter_storage<cuda_grid, detail::cuda_backend> {
  public:
   /// `expected`: by counter, how many publishes it gets in an epoch; 0 for one that need not be waited for.
   /// `producers`: by counter, the blocks that publish to it, each once; only reports of time-outs look at them. Empty:
@@ -22,10 +22,10 @@ class cuda_dependency_counter_storage : public detail::dependency_counter_storag
   ///
   /// Throws invalid_argument for no counters, more than 2^28, more than 2^30 publishes to one, producers that are not in
   /// the grid or are more than publishes; cuda_failure if memory is short.
-  cuda_dependency_counter_storage(const cuda_device& device, block_count blocks, std::vector<uint32_t> expected,
+  dependency_counter_storage(const cuda_device& device, block_count blocks, std::vector<uint32_t> expected,
                                   const std::vector<std::vector<uint32_t>>& producers = {},
                                   counter_spacing spacing = counter_spacing::automatic, uint32_t first_epoch = 0)
-      : cuda_dependency_counter_storage::dependency_counter_storage(
+      : detail::dependency_counter_storage<cuda_grid, detail::cuda_backend>(
             device, blocks,
             detail::counter_tables(detail::require_counter_blocks(blocks), std::move(expected), producers), spacing,
             first_epoch) {}
@@ -33,8 +33,5 @@ class cuda_dependency_counter_storage : public detail::dependency_counter_storag
   /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
   void hand_over() { this->forget_order(); }
 };
-
-/// The storage of dependency_counters.
-using dependency_counter_storage = cuda_dependency_counter_storage;
 
 }  // namespace gpusync

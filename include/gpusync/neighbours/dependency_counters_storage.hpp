@@ -101,7 +101,7 @@ inline uint32_t require_counter_blocks(block_count blocks) {
                          std::to_string(uint64_t{blocks}) + ".");
 }
 
-/// The base of cuda_dependency_counter_storage and host_dependency_counter_storage.
+/// The base of dependency_counter_storage and host_dependency_counter_storage.
 template <class Grid, class Backend, class Epochs = counter_epochs>
 class dependency_counter_storage : public waiting_storage<Backend> {
   using base = waiting_storage<Backend>;
