@@ -98,10 +98,8 @@ void a_launch_goes_on_where_the_last_one_ended() {
       c.publish(0);
       c.next_epoch();
       expect(c.epoch() == 2 * launch + 1, "and next_epoch() another");
-      expect(c.await_for(0, launch == 2 ? soon : late) == wait_status::timed_out || launch != 2, "nobody has come");
-      if (launch != 2) c.publish(0);
+      c.publish(0);
     });
-    if (launch == 1) break;
   }
 }
 
