@@ -94,9 +94,8 @@ counters_program gather_and_answer(uint32_t epochs) {
 }
 /// Two blocks that each need what the other has made in the epoch, and have two buffers.
 counters_program exchange(uint32_t epochs) {
-  counters_program what{{1, 1},
-                        {{{{}, {}, true, {0}}, {{1}, {1}, false, {}}}, {{{}, {}, true, {1}}, {{0}, {0}, false, {}}}},
-                        epochs};
+  counters_program what{
+      {1, 1}, {{{{}, {}, true, {0}}, {{1}, {1}, false, {}}}, {{{}, {}, true, {1}}, {{0}, {0}, false, {}}}}, epochs};
   what.asks_readers = true;
   return what;
 }
@@ -230,8 +229,8 @@ void add_dependency_counter_checks() {
   add_mutant<model_memory, mixes_epochs>("publishes_without_a_look_at_the_epoch_before", failure::data_race, gather(2));
   add_mutant<model_memory, expects_one_less>("expects_one_publish_less", failure::data_race, gather(1));
   add_mutant<forgets_epochs>("forgets_its_epoch_between_launches", failure::data_race, with(broadcast(1, 1), 1, 2));
-  add_mutant<model_memory, counter_epochs, unseeing_grid<model_memory>, waits_and_takes_back>("awaits_equality_and_subtracts",
-                                                                              failure::deadlock, broadcast(1, 2));
+  add_mutant<model_memory, counter_epochs, unseeing_grid<model_memory>, waits_and_takes_back>(
+      "awaits_equality_and_subtracts", failure::deadlock, broadcast(1, 2));
 }
 
 }  // namespace gpusync::verify

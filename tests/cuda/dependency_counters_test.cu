@@ -1,5 +1,5 @@
-// Dependency counters on a CUDA device: graphs whose every edge is checked, launches and replays that follow each other,
-// waits that are given up.
+// Dependency counters on a CUDA device: graphs whose every edge is checked, launches and replays that follow each
+// other, waits that are given up.
 #include <gpusync/neighbours/dependency_counters.cuh>
 
 #include <random>
@@ -142,9 +142,9 @@ TEST_F(DependencyCountersCuda, OrderAMillionEdgesEpochAfterEpochAndLaunchAfterLa
           synchronize(device());
           const auto found = contents(values);
           for (uint32_t i = 0; i < epochs; ++i) {
-            EXPECT_EQ(wrong_values(before, threads, first_epoch + l * epochs + i,
-                                   found.data() + size_t{i} * tasks * threads),
-                      0u)
+            EXPECT_EQ(
+                wrong_values(before, threads, first_epoch + l * epochs + i, found.data() + size_t{i} * tasks * threads),
+                0u)
                 << blocks << " x " << threads << ", delay " << delay << ", launch " << l << ", epoch " << i;
             edges += from.all.size();
           }
@@ -252,9 +252,9 @@ TEST_F(DependencyCountersCuda, AreRefusedForAnotherGridThanTheirs) {
                  invalid_argument);
   }
   dependency_counter_storage many(device(), 100000, {0, 1, 1, 2});
-  EXPECT_THROW(launch(device(), nullptr, {100000, 64}, misses_one, many.counters(), ~0u, 0u, address(told),
-                      address(passed)),
-               not_co_resident);
+  EXPECT_THROW(
+      launch(device(), nullptr, {100000, 64}, misses_one, many.counters(), ~0u, 0u, address(told), address(passed)),
+      not_co_resident);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Dependency counters: what they refuse, what they remember, and what they say when nobody comes. What they order is the
-// explorer's to find out.
+// Dependency counters: what they refuse, what they remember, and what they say when nobody comes. What they order is
+// the explorer's to find out.
 #include <gpusync/neighbours/dependency_counters_host.hpp>
 
 #include <functional>

@@ -109,7 +109,8 @@ uint32_t run(const task_graph& graph, storage_type& storage, uint32_t threads, u
   return wrong;
 }
 
-RC_GTEST_PROP(DependencyCounters, RunAnyGraphInOrderEpochAfterEpochLaunchAfterLaunch, ()) {
+RC_GTEST_PROP(DependencyCounters, RunAnyGraphInOrderEpochAfterEpochLaunchAfterLaunch, ())
+{
   const uint32_t blocks = *rc::gen::inRange(1u, 5u), threads = *rc::gen::inRange(1u, 4u);
   const task_graph graph = any_graph(blocks);
   const auto spacing = *rc::gen::element(counter_spacing::packed, counter_spacing::lines);
@@ -248,9 +249,9 @@ lost_wait lose(storage_type& storage, bool publishing) {
 
 TEST(DependencyCounters, SayWhichCounterAndHowManyPublishesWereMissedByAWait) {
   for (const bool known : {true, false}) {
-    storage_type storage(4, {0, 2, 5},
-                         known ? std::vector<std::vector<uint32_t>>{{}, {0, 1}, {3}}
-                               : std::vector<std::vector<uint32_t>>{});
+    storage_type storage(
+        4, {0, 2, 5},
+        known ? std::vector<std::vector<uint32_t>>{{}, {0, 1}, {3}} : std::vector<std::vector<uint32_t>>{});
     EXPECT_FALSE(storage.missed());
     const lost_wait lost = lose(storage, false);
     EXPECT_EQ(lost.told, 4u);
@@ -342,12 +343,13 @@ TEST(DependencyCounters, NameWhatBreaksTheirContract) {
     EXPECT_EQ(thrown(storage, 1, next), sentence(misuse::incomplete_epoch, 1));
     storage.reset();
     // The last call of a launch: found by the next one.
-    EXPECT_EQ(thrown(storage, 1, [](counters_type c) {
-                c.publish(0);
-                c.publish(1);
-                c.publish(1);
-                c.publish(1);
-              }),
+    EXPECT_EQ(thrown(storage, 1,
+                     [](counters_type c) {
+                       c.publish(0);
+                       c.publish(1);
+                       c.publish(1);
+                       c.publish(1);
+                     }),
               "nothing");
     EXPECT_EQ(thrown(storage, 1,
                      [&](counters_type c) {
@@ -359,18 +361,18 @@ TEST(DependencyCounters, NameWhatBreaksTheirContract) {
   }
   {
     storage_type storage(1, {0});
-    EXPECT_EQ(thrown(storage, 1, [](counters_type c) {
-                c.publish(0);
-                c.enter();
-                c.await(0);
-              }),
+    EXPECT_EQ(thrown(storage, 1,
+                     [](counters_type c) {
+                       c.publish(0);
+                       c.enter();
+                       c.await(0);
+                     }),
               sentence(misuse::surplus_publish, 0));
   }
   {
     storage_type storage(1, {1});
     const counters_type shared = storage.counters();
-    EXPECT_THROW(launch(host_device{}, {1, 1}, [&] { const_cast<counters_type&>(shared).await(0); }),
-                 invalid_argument);
+    EXPECT_THROW(launch(host_device{}, {1, 1}, [&] { const_cast<counters_type&>(shared).await(0); }), invalid_argument);
   }
 }
 
@@ -409,10 +411,12 @@ TEST(DependencyCounters, RefuseGraphsAndLaunchesThatCannotBe) {
             "There are 2 dependency counters, but 1 lists of who publishes to them.");
   EXPECT_EQ(refusal(2, numbers{1}, lists{{2}}),
             "Block 2 should publish to dependency counter 0, but the grid has 2 blocks.");
-  EXPECT_EQ(refusal(2, numbers{1}, lists{{0, 1}}),
-            "Dependency counter 0 expects 1 publishes in an epoch, but 2 blocks publish to it. List each of them once.");
-  EXPECT_EQ(refusal(2, numbers{1}, lists{{}}),
-            "Dependency counter 0 expects 1 publishes in an epoch, but 0 blocks publish to it. List each of them once.");
+  EXPECT_EQ(
+      refusal(2, numbers{1}, lists{{0, 1}}),
+      "Dependency counter 0 expects 1 publishes in an epoch, but 2 blocks publish to it. List each of them once.");
+  EXPECT_EQ(
+      refusal(2, numbers{1}, lists{{}}),
+      "Dependency counter 0 expects 1 publishes in an epoch, but 0 blocks publish to it. List each of them once.");
   EXPECT_EQ(refusal(2, numbers{0, 3}, lists{{}, {1}}), "taken");
 
   storage_type storage(3, {1});

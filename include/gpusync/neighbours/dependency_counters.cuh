@@ -20,11 +20,11 @@ class dependency_counter_storage : public detail::dependency_counter_storage<cud
   /// `producers`: by counter, the blocks that publish to it, each once; only reports of time-outs look at them. Empty:
   /// they are not known. `first_epoch`: for tests of the wrap.
   ///
-  /// Throws invalid_argument for no counters, more than 2^28, more than 2^30 publishes to one, producers that are not in
-  /// the grid or are more than publishes; cuda_failure if memory is short.
+  /// Throws invalid_argument for no counters, more than 2^28, more than 2^30 publishes to one, producers that are not
+  /// in the grid or are more than publishes; cuda_failure if memory is short.
   dependency_counter_storage(const cuda_device& device, block_count blocks, std::vector<uint32_t> expected,
-                                  const std::vector<std::vector<uint32_t>>& producers = {},
-                                  counter_spacing spacing = counter_spacing::automatic, uint32_t first_epoch = 0)
+                             const std::vector<std::vector<uint32_t>>& producers = {},
+                             counter_spacing spacing = counter_spacing::automatic, uint32_t first_epoch = 0)
       : detail::dependency_counter_storage<cuda_grid, detail::cuda_backend>(
             device, blocks,
             detail::counter_tables(detail::require_counter_blocks(blocks), std::move(expected), producers), spacing,

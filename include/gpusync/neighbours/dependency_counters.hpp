@@ -328,7 +328,8 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
     require_counter(grid, number);
     last_ = number;
     last_expected_ = given_.places.expected[number];
-    last_found_ = Grid::memory::template fetch_add<memory_order::release, scope::device>(given_.places.counter(number), 1u);
+    last_found_ =
+        Grid::memory::template fetch_add<memory_order::release, scope::device>(given_.places.counter(number), 1u);
   }
 
   /// Whether the thread's last publish of this epoch was one of those that the storage was told of.
@@ -340,8 +341,8 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
   }
 
   /// Out of line: one thread, once. Of the counter's producers those are named that have not gone on to a later epoch.
-  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, detail::counter_places at, arrival_log log,
-                                              uint32_t number, uint32_t epoch, uint32_t first) {
+  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, detail::counter_places at, arrival_log log, uint32_t number,
+                                              uint32_t epoch, uint32_t first) {
     using memory = typename Grid::memory;
     uint32_t claims = 0;
     if (!log.claim_report(grid, claims)) return;
@@ -362,8 +363,8 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
   uint32_t last_ = none;        ///< the counter that the thread has published to last in this epoch
   uint32_t last_expected_ = 0;  ///< its publishes in an epoch
   uint32_t last_found_ = 0;     ///< what it held before
-  uint32_t epoch_ = 0;  ///< that the block is in
-  uint32_t first_ = 0;  ///< of the launch
+  uint32_t epoch_ = 0;          ///< that the block is in
+  uint32_t first_ = 0;          ///< of the launch
   standing standing_ = standing::fresh;
   uint32_t timeout_flag_ = 0;  ///< what the grid needs to tell a block of a timed-out wait; 0: not asked for yet
 };
