@@ -140,6 +140,17 @@ WRAPPERS = {
         "#include <gpusync/pace/cuda.cuh>\n__device__ bool step() { return false; }\n",
         ("bool mine", "__device__ void run(gpusync::block_pace<>& pace) {\nPRINTED\n}\n")),
 
+    # docs/task-graphs.md
+    "task_graph": cuda(
+        "#include <vector>\n#include <gpusync/core/config.hpp>\n"
+        "struct tables {\n  gpusync::uint32_t tasks;\n"
+        "  __device__ const gpusync::uint32_t* followers(gpusync::uint32_t) const { return nullptr; }\n"
+        "  __device__ gpusync::uint32_t followers_of(gpusync::uint32_t) const { return 0; }\n};\n"
+        "using gpusync::uint32_t;\n__device__ void work(uint32_t, float*) {}\n",
+        ("#include", ALONE),
+        ("gpusync::dependency_counter_storage", host_function(
+            f"{STREAM}, {SHAPE}, const std::vector<gpusync::uint32_t>& needs, tables graph, float* data"))),
+
     # docs/grid-barriers.md
     "algorithm": cuda(
         LIBRARY,
