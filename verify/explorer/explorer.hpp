@@ -102,7 +102,11 @@ class explorer {
   void acquire_last(const void* address, size_t bytes);
   void fence() { (void)perform(action::fence, memory_order::seq_cst, nullptr, 4, 0); }
   void pause();
-  bool meet_block(bool value);
+  /// In how many threads of the block `value` is true.
+  uint32_t meet_block(bool value);
+  /// Words that a block's threads share; a meeting must part writes from reads.
+  void share(uint32_t index, uint32_t value);
+  uint32_t shared(uint32_t index);
   /// The launch of the calling thread's GPU ends.
   void end_launch();
 

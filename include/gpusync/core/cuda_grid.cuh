@@ -61,6 +61,15 @@ struct cuda_grid {
   __device__ __forceinline__ void sync_block() const { __syncthreads(); }
   __device__ __forceinline__ bool sync_block_or(bool value) const { return __syncthreads_or(value) != 0; }
 
+  __device__ __forceinline__ uint32_t sync_block_count(bool value) const {
+    return static_cast<uint32_t>(__syncthreads_count(value));
+  }
+
+  /// One of nine words that the block's threads share: written by one, read by others behind a sync_block(). All
+  /// barriers of a kernel have the same.
+  __device__ __forceinline__ void share(uint32_t index, uint32_t value) const { shared_words()[index] = value; }
+  __device__ __forceinline__ uint32_t shared(uint32_t index) const { return shared_words()[index]; }
+
   /// Waits at named barrier `Number` for `threads` of the block, a multiple of 32. Not the aligned form of the
   /// instruction: lanes of a warp may come one by one. The number stands in the instruction: with one in a register a
   /// block would be given all sixteen barriers, of which a multiprocessor has 64, and at most four blocks would run on
@@ -180,6 +189,11 @@ struct cuda_grid {
   __device__ __forceinline__ void pause() const {}
 
  private:
+  static __device__ __forceinline__ volatile uint32_t* shared_words() {
+    __shared__ uint32_t words[9];
+    return words;
+  }
+
   /// Called by all threads of a block in which it was raised.
   __device__ __noinline__ void clear_timeout_flag(uint32_t place) const {
     __syncthreads();  // others may still be reading

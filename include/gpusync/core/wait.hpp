@@ -19,8 +19,8 @@ struct long_wait {
 /// The rest of a wait whose first Grid::polls_per_look polls have failed. Out of line: what it needs besides the word
 /// (a clock, a place in the arrival log) takes no registers and no instructions of waits that are sooner over.
 GPUSYNC_API_TEMPLATE
-template <memory_order Order, scope Scope, class Grid, class Done, class Deadline>
-GPUSYNC_HD GPUSYNC_COLD inline long_wait<Done, Deadline> wait_long(Grid grid, const uint32_t* word, Done done,
+template <memory_order Order, scope Scope, class Grid, class Word, class Done, class Deadline>
+GPUSYNC_HD GPUSYNC_COLD inline long_wait<Done, Deadline> wait_long(Grid grid, const Word* word, Done done,
                                                                    wait_context<Deadline> context) {
   using memory = typename Grid::memory;
   context.note(grid);
@@ -44,8 +44,8 @@ GPUSYNC_HD GPUSYNC_COLD inline long_wait<Done, Deadline> wait_long(Grid grid, co
 /// The first Grid::polls_per_look polls of a wait, without what a long one needs: whether one of them found that
 /// `done(value)` holds.
 GPUSYNC_API_TEMPLATE
-template <memory_order Order, scope Scope, class Grid, class Done>
-GPUSYNC_HD inline bool soon_over(Grid grid, const uint32_t* word, Done done) {
+template <memory_order Order, scope Scope, class Grid, class Word, class Done>
+GPUSYNC_HD inline bool soon_over(Grid grid, const Word* word, Done done) {
   using memory = typename Grid::memory;
   // Two ways out of this loop, and the acquire in it: with one, the compiler makes the polling lanes of a warp meet
   // before they go on (24 ns on H200).
@@ -82,10 +82,10 @@ GPUSYNC_HD inline wait_status poll_until(Grid grid, const uint32_t* word, Done d
 namespace detail {
 
 /// As poll_until(), with a wider question once the wait has become long: `later`, which may change with each answer and
-/// comes back with the status.
+/// comes back with the status. Word: uint32_t or uint64_t.
 GPUSYNC_API_TEMPLATE
-template <memory_order Order, scope Scope, class Grid, class Soon, class Later, class Deadline>
-GPUSYNC_HD inline long_wait<Later, Deadline> poll_until_or(Grid grid, const uint32_t* word, Soon soon, Later later,
+template <memory_order Order, scope Scope, class Grid, class Word, class Soon, class Later, class Deadline>
+GPUSYNC_HD inline long_wait<Later, Deadline> poll_until_or(Grid grid, const Word* word, Soon soon, Later later,
                                                            wait_context<Deadline>& context) {
   if (soon_over<Order, Scope>(grid, word, soon)) return {wait_status::completed, later, context.limit()};
   const long_wait<Later, Deadline> end = wait_long<Order, Scope>(grid, word, later, context);
