@@ -65,10 +65,21 @@ struct cuda_grid {
     return static_cast<uint32_t>(__syncthreads_count(value));
   }
 
-  /// One of nine words that the block's threads share: written by one, read by others behind a sync_block(). All
-  /// barriers of a kernel have the same.
-  __device__ __forceinline__ void share(uint32_t index, uint32_t value) const { shared_words()[index] = value; }
-  __device__ __forceinline__ uint32_t shared(uint32_t index) const { return shared_words()[index]; }
+  /// Where the block's threads share nine words, to be given to share() and shared(). All barriers of a kernel have the
+  /// same.
+  __device__ __forceinline__ uint32_t shared_words() const {
+    __shared__ uint32_t words[9];
+    return opaque(static_cast<uint32_t>(__cvta_generic_to_shared(words)));
+  }
+  /// Writes one of them, which others read behind a sync_block().
+  __device__ __forceinline__ void share(uint32_t words, uint32_t index, uint32_t value) const {
+    asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(words + index * 4), "r"(value) : "memory");
+  }
+  __device__ __forceinline__ uint32_t shared(uint32_t words, uint32_t index) const {
+    uint32_t value;
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(value) : "r"(words + index * 4) : "memory");
+    return value;
+  }
 
   /// Waits at named barrier `Number` for `threads` of the block, a multiple of 32. Not the aligned form of the
   /// instruction: lanes of a warp may come one by one. The number stands in the instruction: with one in a register a
@@ -189,11 +200,6 @@ struct cuda_grid {
   __device__ __forceinline__ void pause() const {}
 
  private:
-  static __device__ __forceinline__ volatile uint32_t* shared_words() {
-    __shared__ uint32_t words[9];
-    return words;
-  }
-
   /// Called by all threads of a block in which it was raised.
   __device__ __noinline__ void clear_timeout_flag(uint32_t place) const {
     __syncthreads();  // others may still be reading

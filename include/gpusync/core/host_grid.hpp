@@ -124,8 +124,9 @@ class host_grid {
   uint32_t sync_block_count(bool value) const { return place_->barrier->arrive_and_wait(value, *place_->launch); }
 
   /// See cuda_grid.
-  void share(uint32_t index, uint32_t value) const { place_->barrier->shared(index) = value; }
-  uint32_t shared(uint32_t index) const { return place_->barrier->shared(index); }
+  uint32_t shared_words() const { return 0; }
+  void share(uint32_t, uint32_t index, uint32_t value) const { place_->barrier->shared(index) = value; }
+  uint32_t shared(uint32_t, uint32_t index) const { return place_->barrier->shared(index); }
 
   /// See cuda_grid: here a voting barrier does it, for which nothing need be prepared.
   uint32_t prepare_timeout_flag() const { return 1; }

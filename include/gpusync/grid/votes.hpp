@@ -82,8 +82,8 @@ struct vote_state {
   uint64_t other = 0;   ///< the same of the other word
   uint32_t count = 0;   ///< votes of this launch so far
   uint32_t polled = 0;  ///< words that the block polls
+  uint32_t shared = 0;  ///< where the block's threads share words
   uint32_t open = 0;    ///< 1: the rest is known
-  uint32_t unused = 0;
 
   /// A mark of the vote to come for the arrival log: never 0, and no mark of a phase without a vote, which has no
   /// such bit. Comes back after 2^25 votes.
@@ -241,7 +241,20 @@ class grid_votes {
   GPUSYNC_HD wait_status open(Deadline limit) {
     require_votes();
     Barrier& own = self();
-    if (own.votes_.open != 0 && own.standing_ == Barrier::standing::joined) return wait_status::completed;
+    if (own.votes_.open == 0 || own.standing_ != Barrier::standing::joined) {
+      if (begin(limit) == wait_status::timed_out) return wait_status::timed_out;
+    }
+    // Said plainly, for a compiler to see it in a loop of votes.
+    own.votes_.open = 1;
+    own.standing_ = Barrier::standing::joined;
+    return wait_status::completed;
+  }
+
+  /// open(), where there is something to do, or to refuse.
+  GPUSYNC_API_TEMPLATE
+  template <class Deadline>
+  GPUSYNC_HD wait_status begin(Deadline limit) {
+    Barrier& own = self();
     if constexpr (Deadline::bounded) {
       if (own.try_enter() == wait_status::timed_out) return wait_status::timed_out;
     } else {
@@ -256,13 +269,13 @@ class grid_votes {
           Grid::memory::template load<memory_order::relaxed, scope::device>(word + grid::vote_word::apart);
     }
     own.votes_.polled = grid.sync_block_count(polls);
+    own.votes_.shared = grid.shared_words();
     if constexpr (Barrier::watches_loss) {
       // Votes are numbered anew in each launch: nothing of earlier ones may be left in the log.
       if (grid.thread() == 0) own.given_.log.mark(grid, own.who_.place(grid), 0);
     }
     if (own.sync_within(limit) == wait_status::timed_out) return wait_status::timed_out;
     --own.phase_;  // no call of its own
-    own.votes_.open = 1;
     return wait_status::completed;
   }
 
@@ -326,11 +339,11 @@ class grid_votes {
     if constexpr (detail::same_type<Kind, or_kind>) value = grid.sync_block_or(mine != 0) ? 1 : 0;
     if constexpr (detail::same_type<Kind, count_kind>) value = grid.sync_block_count(mine != 0);
     if constexpr (sums) {
-      if (grid.thread() == 0) grid.share(own_value, mine);
+      if (grid.thread() == 0) grid.share(votes.shared, own_value, mine);
       grid.sync_block();
     }
     if (Algorithm::vote_adds(grid, own)) {
-      if constexpr (sums) value = grid.shared(own_value);
+      if constexpr (sums) value = grid.shared(votes.shared, own_value);
       uint64_t* const word = Algorithm::vote_added(words, own) + (votes.count & 1) * grid::vote_word::apart;
       Grid::memory::template add<grid::publishes<order>, scope::device>(word, grid::vote_word::step(own.step, value));
       if constexpr (Ordered && Just) Algorithm::template vote_drain<Grid>(own);
@@ -379,7 +392,7 @@ class grid_votes {
       if (end.done.asked) seen = end.done.seen;
       grid::after_poll<order>(grid);
       votes.before = seen;
-      grid.share(grid.thread(), grid::vote_word::sum(seen, before));
+      grid.share(votes.shared, grid.thread(), grid::vote_word::sum(seen, before));
     }
     status = sync_block_status(grid, status, context);
     if constexpr (Deadline::bounded) {
@@ -388,9 +401,9 @@ class grid_votes {
         return wait_status::timed_out;
       }
     }
-    sum = grid.shared(0);
+    sum = grid.shared(votes.shared, 0);
     GPUSYNC_UNROLL(1)
-    for (uint32_t i = 1; i < votes.polled; ++i) sum += grid.shared(i);
+    for (uint32_t i = 1; i < votes.polled; ++i) sum += grid.shared(votes.shared, i);
     const uint64_t other = votes.other;
     votes.other = votes.before;
     votes.before = other;
