@@ -19,6 +19,7 @@ const char* to_string(failure kind) {
     case failure::not_linearizable: return "not linearizable";
     case failure::not_wait_free: return "not wait-free";
     case failure::disagreement: return "disagreement";
+    case failure::wrong_answer: return "wrong answer";
     case failure::wrongly_removed: return "wrongly removed";
   }
   return "?";

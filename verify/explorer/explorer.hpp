@@ -36,6 +36,7 @@ enum class failure {
   not_linearizable,
   not_wait_free,
   disagreement,
+  wrong_answer,
   wrongly_removed
 };
 const char* to_string(failure kind);
