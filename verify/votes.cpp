@@ -186,7 +186,7 @@ struct halves_apart : model_memory {
           Order, address, sizeof(T),
           [](uint64_t before, uint64_t operand, uint64_t) {
             return ((before >> 32) + (operand >> 32)) << 32 |
-                   ((before & 0xffffffffu) + (operand & 0xffffffffu) & 0xffffffffu);
+                   (((before & 0xffffffffu) + (operand & 0xffffffffu)) & 0xffffffffu);
           },
           value, 0);
     } else {
