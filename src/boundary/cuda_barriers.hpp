@@ -23,13 +23,20 @@ std::vector<step_method> cuda_barrier_methods();
 /// Those that kernels were compiled with, without clusters.
 std::vector<step_method> cuda_barrier_methods_in(const kernel_table& kernels);
 
-/// A barrier's storage, whatever its algorithm.
-class cuda_barrier {
+/// What blocks of a kernel wait by: the storage of a handle that is the kernel's last parameter.
+class cuda_waiting {
  public:
-  virtual ~cuda_barrier() = default;
-  /// Queues a kernel that takes the barrier as its last parameter, see gpusync::launch_by_address().
+  virtual ~cuda_waiting() = default;
+  /// Queues a kernel that takes the handle as its last parameter, see gpusync::launch_by_address().
   virtual void launch(const cuda_target& where, const launch_shape& shape, const void* kernel,
                       std::vector<void*> arguments) = 0;
+  /// Takes other device memory, unless it chooses where its words lie. Precondition: no launch is under way.
+  virtual void place_anew() = 0;
+};
+
+/// A barrier's storage, whatever its algorithm.
+class cuda_barrier : public cuda_waiting {
+ public:
   /// One that takes a barrier which blocks may leave early. Throws invalid_argument if there is no such.
   virtual void launch_dropping(const cuda_target& where, const launch_shape& shape, const void* kernel,
                                std::vector<void*> arguments) = 0;
@@ -38,8 +45,6 @@ class cuda_barrier {
   virtual void launch_parts(const cuda_target& where, const launch_shape& shape, const void* kernel,
                             std::vector<void*> arguments, cuda_barrier& second, cuda_barrier& third,
                             const std::array<block_range, 3>& parts) = 0;
-  /// Takes other device memory, unless the algorithm chooses where its words lie. Precondition: no launch is under way.
-  virtual void place_anew() = 0;
   /// The blocks that a timed-out wait missed.
   virtual std::vector<missing_block> missing() const = 0;
 };

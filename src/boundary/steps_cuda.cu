@@ -142,12 +142,12 @@ class alone_program : public steps_program {
   unsigned char nothing_ = 0;  ///< in the place of a barrier
 };
 
-/// One kernel for all steps, with a grid barrier between them, or with a part of one.
+/// One kernel for all steps, with a grid barrier between them, or with a part of one, or with what else blocks wait by.
 class barrier_program : public steps_program {
  public:
   /// `barrier`: null for a part.
   barrier_program(const launch_shape& shape, cuda_computation computation, const void* kernel,
-                  std::unique_ptr<cuda_barrier> barrier)
+                  std::unique_ptr<cuda_waiting> barrier)
       : steps_program(shape, std::move(computation)), kernel_(kernel), barrier_(std::move(barrier)) {
     require_co_resident(where_.device(), kernel, shape);
   }
@@ -161,7 +161,7 @@ class barrier_program : public steps_program {
   void carry_out(uint32_t count) override { launch_with(where_, shape_, kernel_, {text(), &count}, barrier_.get()); }
 
   const void* const kernel_;
-  const std::unique_ptr<cuda_barrier> barrier_;
+  const std::unique_ptr<cuda_waiting> barrier_;
 };
 
 /// How the methods of a text on the chip are called.
@@ -194,6 +194,31 @@ std::unique_ptr<program> prepare_on_chip(const step_method& method, const step_s
                                              make_cuda_barrier(barrier, *computation.where, shape.blocks, method.plan));
   }
   return nullptr;
+}
+
+/// The own method of that name; null if there is none.
+const cuda_own_method* own_method(const cuda_computation& computation, const std::string& name) {
+  for (const cuda_own_method& one : computation.own) {
+    if (one.method.name == name) return &one;
+  }
+  return nullptr;
+}
+
+/// The program of an own method; null if the method is none.
+std::unique_ptr<program> prepare_own(const step_method& method, const step_shape& shape,
+                                     const cuda_computation& computation) {
+  const cuda_own_method* const found = own_method(computation, method.name);
+  if (found == nullptr) return nullptr;
+  launch_shape launched{shape.blocks, shape.threads};
+  cuda_computation own = computation;
+  if (found->fit) {
+    cuda_on_chip::fitted fitted = found->fit(shape);
+    own.text = std::move(fitted.text);
+    own.places.clear();
+    launched.shared_bytes = fitted.shared_bytes;
+  }
+  return std::make_unique<barrier_program>(launched, std::move(own), found->kernel,
+                                           found->waits_by ? found->waits_by(*computation.where, shape) : nullptr);
 }
 
 /// The barrier of a method, as the registry calls it: methods for clusters stand for one barrier under several names.
@@ -251,6 +276,7 @@ std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_k
 std::vector<step_method> methods_of(const cuda_computation& what) {
   if (what.call) return methods_of_calls();
   std::vector<step_method> all = methods_on_cuda(what.where->device(), what.kernels, false);
+  for (const cuda_own_method& one : what.own) all.push_back(one.method);
   if (what.on_chip == nullptr) return all;
   for (const on_chip_form& form : on_chip_forms) {
     for (step_method& method : cuda_barrier_methods_in(what.on_chip->kernels.*form.kernels)) {
@@ -269,6 +295,7 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
   launch_shape launched{shape.blocks, shape.threads};
   check_shape(where.device(), launched);
   if (auto on_chip = prepare_on_chip(method, shape, computation)) return on_chip;
+  if (auto own = prepare_own(method, shape, computation)) return own;
   const auto started = [&](kernel_start how, bool waited_for) {
     return std::make_unique<relaunch_program>(launched, std::move(computation), how, waited_for);
   };
@@ -305,8 +332,18 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
   return least;
 }
 
+uint64_t max_co_resident_of(const cuda_computation& what, const std::vector<step_method>& methods, uint32_t threads) {
+  const cuda_device& device = what.where->device();
+  uint64_t least = max_co_resident_on_cuda(device, what.kernels, methods, threads);
+  for (const step_method& method : methods) {
+    const cuda_own_method* const own = own_method(what, method.name);
+    if (own != nullptr) least = std::min(least, gpusync::max_co_resident(device, own->kernel, {1, threads}).blocks());
+  }
+  return least;
+}
+
 void launch_with(const cuda_target& where, const launch_shape& shape, const void* kernel, std::vector<void*> arguments,
-                 cuda_barrier* barrier) {
+                 cuda_waiting* barrier) {
   if (barrier != nullptr) return barrier->launch(where, shape, kernel, std::move(arguments));
   launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments));
 }

@@ -34,6 +34,17 @@ struct cuda_on_chip {
   std::function<fitted(const step_shape&)> fit;
 };
 
+/// A way to pass from step to step that only one computation has: a kernel (text, steps, handle) whose blocks wait by a
+/// handle of their own, or a kernel (text, steps).
+struct cuda_own_method {
+  step_method method;
+  const void* kernel;
+  /// What it waits by, for a shape; null: nothing. Throws what a storage throws.
+  std::function<std::unique_ptr<cuda_waiting>(const cuda_target&, const step_shape&)> waits_by;
+  /// Another text for a shape; null: that of the computation, and no dynamic shared memory.
+  std::function<cuda_on_chip::fitted(const step_shape&)> fit = nullptr;
+};
+
 /// The bytes of a text, as kernels get it.
 template <class Text>
 std::vector<unsigned char> bytes_of(const Text& text) {
@@ -73,6 +84,7 @@ struct cuda_computation {
   std::shared_ptr<run_data> data;
   std::vector<std::vector<unsigned char>> places = {};    ///< other texts, if there are any
   std::shared_ptr<const cuda_on_chip> on_chip = nullptr;  ///< null: there is no such text
+  std::vector<cuda_own_method> own = {};                  ///< methods besides those of the engine
 };
 
 /// Timing; what differs between programs is how the steps of a run are carried out.
@@ -116,10 +128,7 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
 
 // What workload_of() asks of a computation.
 std::vector<step_method> methods_of(const cuda_computation& what);
-inline uint64_t max_co_resident_of(const cuda_computation& what, const std::vector<step_method>& methods,
-                                   uint32_t threads) {
-  return max_co_resident_on_cuda(what.where->device(), what.kernels, methods, threads);
-}
+uint64_t max_co_resident_of(const cuda_computation& what, const std::vector<step_method>& methods, uint32_t threads);
 inline double clock_of(const cuda_computation& what) {
   return measure_clock_mhz(what.where->device(), what.where->stream());
 }
@@ -127,6 +136,6 @@ inline double clock_of(const cuda_computation& what) {
 /// Queues a kernel with all its blocks running at once, as gpusync::launch() does; the barrier, if there is one, is its
 /// last parameter. Throws what gpusync::launch() throws.
 void launch_with(const cuda_target& where, const launch_shape& shape, const void* kernel, std::vector<void*> arguments,
-                 cuda_barrier* barrier);
+                 cuda_waiting* barrier);
 
 }  // namespace gpusync::tool

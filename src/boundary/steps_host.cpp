@@ -82,6 +82,19 @@ class alone_program : public steps_program {
   }
 };
 
+/// A method that only this computation has.
+class own_program : public host_program {
+ public:
+  own_program(const step_shape& shape, host_computation computation, const host_own_method& method)
+      : host_program(shape, std::move(computation.data), std::move(computation.steps)),
+        carry_out_(method.make(shape)) {}
+
+ private:
+  void carry_out(uint32_t count) override { carry_out_(count); }
+
+  const std::function<void(uint32_t)> carry_out_;
+};
+
 }  // namespace
 
 void host_arrays::fill(size_t array) {
@@ -114,9 +127,21 @@ std::vector<step_method> methods_on_host(bool floor) {
   return all;
 }
 
+std::vector<step_method> methods_of(const host_computation& what) {
+  std::vector<step_method> all = methods_on_host(false);
+  for (const host_own_method& one : what.own) all.push_back(one.method);
+  return all;
+}
+
 std::unique_ptr<program> prepare_program(const step_method& method, const step_shape& shape,
                                          host_computation computation) {
   require_co_resident(host_device{}, {shape.blocks, shape.threads});
+  for (const host_own_method& one : computation.own) {
+    if (one.method.name == method.name) {
+      const host_own_method found = one;
+      return std::make_unique<own_program>(shape, std::move(computation), found);
+    }
+  }
   if (method.name == method_names::none) return std::make_unique<alone_program>(shape, std::move(computation));
   if (method.name == method_names::host_wait) {
     return std::make_unique<launch_wait_program>(shape, std::move(computation));

@@ -81,11 +81,19 @@ class host_program : public checked_program {
   double compute(uint32_t steps) override;
 };
 
+/// A way to pass from step to step that only one computation has.
+struct host_own_method {
+  step_method method;
+  /// For a shape, what carries out so many steps. Throws what a storage throws.
+  std::function<std::function<void(uint32_t steps)>(const step_shape&)> make;
+};
+
 /// One computation.
 struct host_computation {
   host_text text;
   step_sequence steps;
   std::shared_ptr<run_data> data;
+  std::vector<host_own_method> own = {};  ///< methods besides those of the engine
 };
 
 /// Every method that a computation has on host threads; the floor, threads that wait for nothing, only if `floor`.
@@ -99,9 +107,7 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
 uint64_t max_co_resident_on_host(uint32_t threads);
 
 // What workload_of() asks of a computation.
-inline std::vector<step_method> methods_of(const host_computation&) {
-  return methods_on_host(false);
-}
+std::vector<step_method> methods_of(const host_computation& what);
 inline uint64_t max_co_resident_of(const host_computation&, const std::vector<step_method>&, uint32_t threads) {
   return max_co_resident_on_host(threads);
 }

@@ -22,6 +22,17 @@ struct model_memory {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
     (void)explorer::active().perform(action::store, Order, address, sizeof(T), value);
   }
+  /// Two words, each by itself: first the second, for no order is promised.
+  template <memory_order Order, scope Scope>
+  static word_pair load(const word_pair* address) {
+    const uint64_t second = load<Order, Scope>(&address->second);
+    return {load<Order, Scope>(&address->first), second};
+  }
+  template <memory_order Order, scope Scope>
+  static void store(word_pair* address, const word_pair& value) {
+    store<Order, Scope>(&address->second, value.second);
+    store<Order, Scope>(&address->first, value.first);
+  }
   template <memory_order Order, scope Scope, class T>
   static T fetch_add(T* address, T value) {
     return static_cast<T>(explorer::active().perform(action::fetch_add, Order, address, sizeof(T), value));
@@ -91,6 +102,7 @@ class model_grid {
   }
   uint32_t opaque(uint32_t value) const { return value; }
   void delay(uint32_t) const {}
+  uint64_t cycles() const { return 0; }
   [[noreturn]] void fail(timeout_report*, misuse, uint32_t) const { std::abort(); }
   template <uint32_t Count>
   uint32_t pick(const uint32_t (&values)[Count], uint32_t index) const {

@@ -107,31 +107,55 @@ struct arrival_log {
   GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,
                                  uint32_t phase, bool all_seen = false) const {
     using memory = typename Grid::memory;
+    report_late(
+        grid, who.places(grid), phase,
+        [&](uint32_t place) -> presence {
+          if (!who.takes_part(grid, place)) return {0, false, true, false};
+          const places_in_log at = who.in_log(grid, *this, place);
+          const uint32_t last = memory::template load<memory_order::relaxed, scope::system>(at.arrived);
+          const bool late = last != stamp && last != next_stamp;
+          const bool seen =
+              !late || all_seen || phase != 0 || memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
+          return {who.block_at(grid, place), true, late, seen};
+        },
+        [&] { who.tell_others(grid); });
+  }
+
+  /// What report_late() asks of one that may be missing.
+  struct presence {
+    uint32_t block;  ///< its number
+    bool counts;     ///< it was waited for
+    bool late;       ///< it has not come
+    bool seen;       ///< in this launch
+  };
+
+  /// The same for waits that know themselves who has come: `find(i)` says it of the i-th of `count`. `done()` is called
+  /// once the report is written.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Find, class Done>
+  GPUSYNC_HD void report_late(Grid, uint32_t count, uint32_t phase, Find&& find, Done&& done) const {
+    using memory = typename Grid::memory;
     const uint32_t claims = memory::template fetch_add<memory_order::relaxed, scope::system>(claimed, 1u);
     if (claims % one_elsewhere != 0) return;
-    uint32_t count = 0, heard = 0;
+    uint32_t missing = 0, heard = 0;
     GPUSYNC_UNROLL(1)
-    for (uint32_t place = 0; place < who.places(grid); ++place) {
-      if (!who.takes_part(grid, place)) continue;
-      const places_in_log at = who.in_log(*this, place);
-      const uint32_t block = who.block_at(place);
-      bool here = true;
-      const uint32_t last = memory::template load<memory_order::relaxed, scope::system>(at.arrived);
-      if (last != stamp && last != next_stamp) {
-        here = all_seen || phase != 0 || memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
-        memory::template store<memory_order::relaxed, scope::system>(report->missing() + count,
-                                                                     block | (here ? +timeout_report::started : 0u));
-        ++count;
+    for (uint32_t i = 0; i < count; ++i) {
+      const presence one = find(i);
+      if (!one.counts) continue;
+      if (one.late) {
+        memory::template store<memory_order::relaxed, scope::system>(
+            report->missing() + missing, one.block | (one.seen ? +timeout_report::started : 0u));
+        ++missing;
       }
-      if (here) heard |= 1u << (block >> timeout_report::block_bits);
+      if (one.seen) heard |= 1u << (one.block >> timeout_report::block_bits);
     }
     const uint32_t gpus = memory::template load<memory_order::relaxed, scope::system>(&report->gpus);
     memory::template store<memory_order::relaxed, scope::system>(&report->silent, ~heard & ((1u << gpus) - 1));
     memory::template store<memory_order::relaxed, scope::system>(&report->told, claims);
     memory::template store<memory_order::relaxed, scope::system>(&report->phase, phase);
-    memory::template store<memory_order::relaxed, scope::system>(&report->missing_count, count);
+    memory::template store<memory_order::relaxed, scope::system>(&report->missing_count, missing);
     memory::template store<memory_order::release, scope::system>(&report->written, +timeout_report::timed_out);
-    who.tell_others(grid);
+    done();
   }
 };
 

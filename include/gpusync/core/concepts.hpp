@@ -47,6 +47,7 @@ namespace gpusync {
 /// - `opaque(pointer)`, `opaque(value)`: the argument, about which the compiler then knows nothing
 /// - `pick(values, index)`: values[index], for arrays among a kernel's parameters
 /// - `delay(cycles)`: lets that many cycles pass; may do nothing
+/// - `cycles()`: of the same clock, so far; 0 if delay() does nothing
 /// - `now()`: nanoseconds of a clock that all blocks share
 /// - `pause()`: between two polls
 /// - `has_named_barriers`, `warps_of_block`: what pace asks for besides: whether there is
@@ -121,8 +122,8 @@ struct grid_words<
               decltype(!thing<const Grid&>().sync_block_any(true, 1u)),
               decltype(*thing<const Grid&>().opaque(thing<uint32_t*>()) + thing<const Grid&>().opaque(1u) + 0u),
               decltype(thing<const Grid&>().pick(thing<const uint32_t (&)[4]>(), 0u) + 0u),
-              decltype(thing<const Grid&>().delay(1u)), decltype(thing<const Grid&>().now() + uint64_t{0}),
-              decltype(thing<const Grid&>().pause()),
+              decltype(thing<const Grid&>().delay(1u)), decltype(thing<const Grid&>().cycles() + uint64_t{0}),
+              decltype(thing<const Grid&>().now() + uint64_t{0}), decltype(thing<const Grid&>().pause()),
               decltype(thing<const Grid&>().fail(thing<timeout_report*>(), misuse::none, 0u))>> {
   static constexpr bool value =
       memory_words<typename Grid::memory>::value && grid_origin<Grid, Grid::whole_block>::value;

@@ -148,6 +148,9 @@ struct cuda_grid {
     }
   }
 
+  /// The multiprocessor's clock.
+  __device__ __forceinline__ uint64_t cycles() const { return static_cast<uint64_t>(clock64()); }
+
   /// The multiprocessor's clock, read once `value` is there; `value` is added to it, so it should be 0.
   __device__ __forceinline__ uint32_t cycles_after(uint32_t value) const {
     uint32_t cycles;

@@ -53,7 +53,7 @@ struct in_shared_memory {
 // What stands in the place of %ORDER, %SCOPE and %PLACE: operands of an asm statement.
 #define GPUSYNC_PTX_WORDS "C"(ptx_order<Order>::text), "C"(ptx_scope<Scope>::text), "C"(Place::text)
 
-/// Atomic operations on words of 32, 64 and 128 bits in global or in shared memory.
+/// Atomic operations on words of 32, 64 and 128 bits, and on pairs of words, in global or in shared memory.
 ///
 /// Inline PTX instead of libcu++'s atomic_ref: a barrier's speed hangs on which instruction it is (a relaxed poll
 /// that ptxas keeps in its loop, one acquire after it), and the headers stay light enough for NVRTC.
@@ -79,6 +79,16 @@ struct cuda_atomics {
                  : "memory");
     return value;
   }
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ word_pair load(const word_pair* address) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
+    word_pair value;
+    asm volatile("ld.%3.%4.%5.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(value.first), "=l"(value.second)
+                 : "l"(Place::address(address)), GPUSYNC_PTX_WORDS
+                 : "memory");
+    return value;
+  }
   /// 128 bits: PTX 8.3.
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ wide_word load(const wide_word* address) {
@@ -100,6 +110,13 @@ struct cuda_atomics {
   static __device__ __forceinline__ void store(uint64_t* address, uint64_t value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
     asm volatile("st.%2.%3.%4.u64 [%0], %1;" ::"l"(Place::address(address)), "l"(value), GPUSYNC_PTX_WORDS : "memory");
+  }
+  template <memory_order Order, scope Scope>
+  static __device__ __forceinline__ void store(word_pair* address, const word_pair& value) {
+    static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
+    asm volatile("st.%3.%4.%5.v2.u64 [%0], {%1, %2};" ::"l"(Place::address(address)), "l"(value.first),
+                 "l"(value.second), GPUSYNC_PTX_WORDS
+                 : "memory");
   }
   /// 128 bits: PTX 8.3.
   template <memory_order Order, scope Scope>

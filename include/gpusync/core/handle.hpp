@@ -51,6 +51,8 @@ enum class handle_kind : uint32_t {
   evidence,            ///< a permit for objects that stand on evidence for one device
   strict_window,       ///< a window of pace, whose waits end when the other blocks come
   best_effort_window,  ///< one whose waits end by themselves: the blocks need not all run at once
+  exact_grid,          ///< of a grid of exactly as many blocks as its storage was made for
+  at_least_grid,       ///< of a grid of at least so many
 };
 
 /// What every handle begins with. A launch finds it among the bytes of a kernel's arguments, also inside a struct or

@@ -23,6 +23,19 @@ struct host_memory {
     __atomic_store_n(address, value, builtin(Order));
   }
 
+  /// Two words, each by itself.
+  template <memory_order Order, scope Scope>
+  static word_pair load(const word_pair* address) {
+    const uint64_t first = load<Order, Scope>(&address->first);
+    return {first, load<Order, Scope>(&address->second)};
+  }
+  /// The same for a store.
+  template <memory_order Order, scope Scope>
+  static void store(word_pair* address, const word_pair& value) {
+    store<Order, Scope>(&address->first, value.first);
+    store<Order, Scope>(&address->second, value.second);
+  }
+
   /// Adds `value` to the word at `address` and returns what it held before.
   template <memory_order Order, scope Scope, class T>
   static T fetch_add(T* address, T value) {

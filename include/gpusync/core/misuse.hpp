@@ -24,6 +24,7 @@ enum class misuse : uint32_t {
   shared_handle,       ///< on host threads: the handle that was made for the launch, in the hands of its threads
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
   concurrent_calls,    ///< two reductions at once on one storage
+  out_of_turn,         ///< a halo's functions called in another order than put(), send(), receive(), get(), next()
 };
 
 #if !defined(__CUDACC_RTC__)
@@ -64,6 +65,10 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::concurrent_calls:
       return "Two reductions ran at once on one storage, and their sums were mixed: the result of neither can be used. "
              "Give each stream, and each graph that is replayed beside others, a storage of its own.";
+    case misuse::out_of_turn:
+      return who +
+             " used a halo out of turn. In each step: put() its words, send() once, receive() once, get() the "
+             "neighbours' words, next() once.";
   }
   return {};
 }

@@ -42,6 +42,13 @@ GPUSYNC_HD constexpr bool operator!=(const wide_word& one, const wide_word& othe
   return !(one == other);
 }
 
+/// Two words of 64 bits that are read or stored by one access of memory. Each is performed by itself, in any order: it
+/// is not one word of 128 bits.
+struct alignas(16) word_pair {
+  uint64_t first;   ///< the first word in memory
+  uint64_t second;  ///< the other one
+};
+
 /// How a barrier orders the memory accesses of the blocks that it joins.
 enum class ordering {
   /// As first published in 2010 (Xiao and Feng): the barrier's own words are atomic and relaxed, the data is not

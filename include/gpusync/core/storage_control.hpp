@@ -158,6 +158,18 @@ class barrier_control : public storage_control {
                                " blocks, but a barrier among its arguments joins " + std::to_string(handle.count) +
                                " blocks from block " + std::to_string(handle.first) + " on.");
       }
+    } else if (handle.kind == handle_kind::exact_grid) {
+      if (launch.blocks != capacity_) {
+        throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
+                               " blocks, but a handle among its arguments says who waits for whom in a grid of " +
+                               std::to_string(capacity_) + ". Make its storage for this grid.");
+      }
+    } else if (handle.kind == handle_kind::at_least_grid) {
+      if (launch.blocks < capacity_) {
+        throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
+                               " blocks, but a handle among its arguments is for blocks up to number " +
+                               std::to_string(capacity_ - 1) + ", which would be waited for.");
+      }
     } else if (launch.blocks > capacity_) {
       throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
                              " blocks, but the barrier's storage was made for " + std::to_string(capacity_) +

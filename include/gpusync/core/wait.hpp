@@ -67,10 +67,12 @@ GPUSYNC_HD inline bool soon_over(Grid grid, const Word* word, Done done) {
 /// before the awaited value was written is visible to the calling thread. Polling relaxed and acquiring once is
 /// cheaper than polling with acquire: on NVIDIA GPUs every acquiring load also invalidates the L1 cache.
 ///
+/// Word: what Grid::memory loads, e.g. uint32_t, uint64_t or word_pair. `done` may keep what it has seen; it is given
+/// back changed only by detail::poll_until_or().
 /// Progress: the writer of the word must be running or be scheduled independently of this thread.
 GPUSYNC_API_TEMPLATE
-template <memory_order Order, scope Scope, class Grid, class Done, class Deadline>
-GPUSYNC_HD inline wait_status poll_until(Grid grid, const uint32_t* word, Done done, wait_context<Deadline>& context) {
+template <memory_order Order, scope Scope, class Grid, class Word, class Done, class Deadline>
+GPUSYNC_HD inline wait_status poll_until(Grid grid, const Word* word, Done done, wait_context<Deadline>& context) {
   static_assert(Order == memory_order::relaxed || Order == memory_order::acquire,
                 "a wait is relaxed or acquires; it cannot release anything");
   if (soon_over<Order, Scope>(grid, word, done)) return wait_status::completed;

@@ -124,6 +124,11 @@ class basic_grid_barrier
   GPUSYNC_HD const argument& given() const { return given_; }
   /// How a launch finds the storage.
   GPUSYNC_HD const detail::handle_header& header() const { return given_.header; }
+  /// Phases that the block has passed in this launch.
+  GPUSYNC_HD uint32_t phase() const { return phase_; }
+  /// 0 and 1 in turn: which of two buffers is to be written before the next wait, and read after it. Two suffice, for
+  /// no block writes to a buffer again before all that wait for it have passed another phase, behind their reading.
+  GPUSYNC_HD uint32_t parity() const { return phase_ & 1u; }
 
   /// The same barrier for another view of the calling threads: some warps that act for their block (cuda_warps_grid).
   /// Before the first phase; from then on the view is used, and this barrier not, or the launch ends.
