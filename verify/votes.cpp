@@ -143,8 +143,11 @@ void check_votes() {
   must_pass("2 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"AcO", before_wrap}));
   must_pass("2 blocks of 2 threads, split", explore_votes<Algorithm>(of(2, 2), {"sS", before_wrap}));
   must_pass("launches of 2, 1 and 2 blocks", explore_votes<Algorithm>(of(2), {"aA", before_wrap, {2, 1, 2}}));
-  must_pass("launches of 3 and 2 blocks, latest values",
-            explore_votes<Algorithm>(of(3, 1, false), {"a", before_wrap, {3, 2}}));
+  must_pass("launches of 3 and 2 blocks",
+            explore_votes<Algorithm>(of(3), {"aA", before_wrap, {3, 2}}));
+  must_pass("3 blocks, mixed with phases", explore_votes<Algorithm>(of(3), {"A.asS", 0xfffe}));
+  must_pass("3 blocks of 2 threads, latest values", explore_votes<Algorithm>(of(3, 2, false), {"aOcA", before_wrap}));
+  must_pass("4 blocks, latest values", explore_votes<Algorithm>(of(4, 1, false), {"aaAa", before_wrap}));
 }
 
 template <class Algorithm>
@@ -235,10 +238,10 @@ void add_vote_checks() {
   using correct = lock_based<order>;
   add_mutant<correct, torn_vote>("torn", failure::wrong_answer, {"aa"});
   add_mutant<correct, halves_apart>("halves_apart", failure::wrong_answer, {"aaa", 0xffff});
-  add_mutant<correct, votes_release_nothing>("no_release", failure::data_race, {"A"});
-  add_mutant<placed_counters<order>, votes_release_nothing>("no_release_placed", failure::data_race, {"A"});
-  add_mutant<correct, votes_acquire_nothing>("no_acquire", failure::data_race, {"A"});
-  add_mutant<placed_counters<order>, votes_acquire_nothing>("no_acquire_placed", failure::data_race, {"A"});
+  add_mutant<correct, votes_release_nothing>("no_release", failure::data_race, {"AA"});
+  add_mutant<placed_counters<order>, votes_release_nothing>("no_release_placed", failure::data_race, {"AA"});
+  add_mutant<correct, votes_acquire_nothing>("no_acquire", failure::data_race, {"AA"});
+  add_mutant<placed_counters<order>, votes_acquire_nothing>("no_acquire_placed", failure::data_race, {"AA"});
   add_mutant<votes_without_a_start, model_memory>("without_a_start", failure::deadlock, {"a"});
 }
 

@@ -62,9 +62,7 @@ uint32_t explorer::word_at(const void* address, size_t bytes) {
 }
 
 uint64_t explorer::perform(action what, memory_order order, const void* address, size_t bytes, uint64_t operand) {
-  if (bytes != 4 && (bytes != 8 || what == action::add || what == action::fetch_add)) {
-    throw std::logic_error("The explorer's words have 32 bits, or 64 if nothing is added to them.");
-  }
+  if (bytes != 4 && bytes != 8) throw std::logic_error("The explorer's words have 32 bits, or 64.");
   if (address != nullptr && ignored(address)) {
     if (what == action::store) return 0;
     throw std::logic_error("A word whose stores are ignored was used otherwise.");
@@ -74,6 +72,7 @@ uint64_t explorer::perform(action what, memory_order order, const void* address,
   next.order = order;
   next.word = static_cast<uint8_t>(address == nullptr ? 0 : word_at(address, bytes));
   next.operand = operand;
+  next.second = bytes == 4 ? 0xffffffffu : ~uint64_t{0};  // of a sum, so many bits
   return perform(next);
 }
 
@@ -259,7 +258,7 @@ void explorer::apply(const choice& taken) {
       after = next.change(before, next.operand, next.second);
       if (after != before) write(own, word, after, &seen);
     } else if (next.what != action::load) {
-      after = static_cast<uint32_t>(before + next.operand);
+      after = (before + next.operand) & next.second;
       write(own, word, after, &seen);
     }
     if (tracing_) {
