@@ -223,7 +223,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     const Grid grid = Grid::current();
     if (by_words()) {
-      sent_at_ = grid.cycles();
+      sent_at_ = static_cast<uint32_t>(grid.cycles());
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
     }
@@ -367,8 +367,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     const Grid grid = Grid::current();
     if (by_words()) {
       // Polls that come too early delay the words that they wait for.
-      const uint64_t gone = grid.cycles() - sent_at_;
-      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - static_cast<uint32_t>(gone));
+      const uint32_t gone = static_cast<uint32_t>(grid.cycles()) - sent_at_;
+      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - gone);
     } else {
       uint32_t flag = 0;
       if constexpr (Deadline::bounded)
@@ -540,7 +540,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   uint32_t passed_ = 0;
   stage stage_ = stage::fresh;
   uint32_t timeout_flag_ = 0;
-  uint64_t sent_at_ = 0;  ///< by the multiprocessor's clock
+  uint32_t sent_at_ = 0;  ///< by the multiprocessor's clock, modulo 2^32
 };
 
 }  // namespace gpusync
