@@ -217,8 +217,8 @@ void add_mutants() {
                                                      steps(3, before_wrap));
   add_barrier_mutant<plain, one_neighbour_overlooked>("one_neighbour_overlooked", failure::early_release, ring(3), 1,
                                                       steps(2));
-  add_barrier_mutant<meets_once<0>>("no_block_barrier_before_the_release", failure::data_race, ring(2), 2, steps(2));
-  add_barrier_mutant<meets_once<1>>("no_block_barrier_behind_the_wait", failure::early_release, line(2), 2, steps(2));
+  add_barrier_mutant<meets_once<0>>("no_block_barrier_before_the_release", failure::data_race, ring(2), 2, steps(3));
+  add_barrier_mutant<meets_once<1>>("no_block_barrier_behind_the_wait", failure::early_release, line(2), 2, steps(3));
   add_barrier_mutant<plain, block_0_waits_for_nobody>("not_mutual", failure::data_race, line(2), 1, steps(3), 0);
   add_halo_mutant<meets_never<>>("halo_without_block_barrier", failure::deadlock, ring(2), 2, steps(3));
   add_halo_mutant<model_grid<tag_not_looked_at>>("halo_takes_an_older_step", failure::data_race, ring(2), 1, steps(3));
@@ -248,11 +248,10 @@ void add_neighbour_checks() {
     must_pass("ring of 2, 3 launches of 2 phases across the wrap",
               explore_barrier(ring(2), of(ring(2)), steps(2, before_wrap, 3)));
     must_pass("ring of 2 x 2 threads, 3 phases", explore_barrier(ring(2), of(ring(2), 2), steps(3)));
-    must_pass("ring of 3, 3 phases", explore_barrier(ring(3), of(ring(3)), steps(3)));
-    must_pass("ring of 3, 3 phases across the wrap, latest values",
-              explore_barrier(ring(3), of(ring(3), 1, false), steps(3, before_wrap)));
-    must_pass("ring of 3 x 2 threads, 2 phases, latest values",
-              explore_barrier(ring(3), of(ring(3), 2, false), steps(2)));
+    must_pass("ring of 3, 4 phases across the wrap", explore_barrier(ring(3), of(ring(3)), steps(4, before_wrap)));
+    must_pass("ring of 3, 2 launches of 2 phases", explore_barrier(ring(3), of(ring(3)), steps(2, 0, 2)));
+    must_pass("ring of 3 x 2 threads, 2 phases", explore_barrier(ring(3), of(ring(3), 2), steps(2)));
+    must_pass("line of 3 x 2 threads, 3 phases", explore_barrier(line(3), of(line(3), 2), steps(3)));
     must_pass("line of 3, 4 phases across the wrap", explore_barrier(line(3), of(line(3)), steps(4, before_wrap)));
     must_pass("line of 4, 3 phases", explore_barrier(line(4), of(line(4)), steps(3)));
   });
@@ -267,13 +266,17 @@ void add_neighbour_checks() {
               explore_halo<uint32_t, halo_form::words>(ring(2), of(ring(2), 2), steps(3)));
     must_pass("ring of 2 x 2 threads, each its word, 2 steps",
               explore_halo<uint32_t, halo_form::words>(ring(2), of(ring(2), 2), steps(2), put_by::each));
-    must_pass("line of 3, 3 steps", explore_halo<uint32_t, halo_form::words>(line(3), of(line(3)), steps(3)));
-    must_pass("ring of 3, 3 steps, latest values",
-              explore_halo<uint32_t, halo_form::words>(ring(3), of(ring(3), 1, false), steps(3)));
-    must_pass("ring of 2, 3 steps, 8 bytes, latest values",
-              explore_halo<uint64_t, halo_form::words>(ring(2), of(ring(2), 1, false), steps(3)));
-    must_pass("ring of 2, 2 steps, 8 bytes, safety",
-              explore_halo<uint64_t, halo_form::words>(ring(2), of(ring(2)), steps(2)));
+    must_pass("line of 3, 4 steps", explore_halo<uint32_t, halo_form::words>(line(3), of(line(3)), steps(4)));
+    must_pass("ring of 3, 5 steps across the wrap",
+              explore_halo<uint32_t, halo_form::words>(ring(3), of(ring(3)), steps(5, before_wrap)));
+    must_pass("ring of 3, 2 launches of 2 steps",
+              explore_halo<uint32_t, halo_form::words>(ring(3), of(ring(3)), steps(2, 0, 2)));
+    must_pass("ring of 3 x 2 threads, 3 steps",
+              explore_halo<uint32_t, halo_form::words>(ring(3), of(ring(3), 2), steps(3)));
+    must_pass("ring of 2, 3 steps across the wrap, 8 bytes, latest values",
+              explore_halo<uint64_t, halo_form::words>(ring(2), of(ring(2), 1, false), steps(3, before_wrap)));
+    must_pass("ring of 2, 3 steps across the wrap, 8 bytes, safety",
+              explore_halo<uint64_t, halo_form::words>(ring(2), of(ring(2)), steps(3, before_wrap)));
   });
   add_check("neighbours", "halo_flags", [] {
     must_pass("ring of 2, 5 steps across the wrap",
@@ -283,7 +286,10 @@ void add_neighbour_checks() {
     must_pass("ring of 2 x 2 threads, 2 steps",
               explore_halo<uint32_t, halo_form::flags>(ring(2), of(ring(2), 2), steps(2)));
     must_pass("line of 3, 4 steps", explore_halo<uint32_t, halo_form::flags>(line(3), of(line(3)), steps(4)));
-    must_pass("ring of 3, 3 steps", explore_halo<uint32_t, halo_form::flags>(ring(3), of(ring(3)), steps(3)));
+    must_pass("ring of 3, 4 steps across the wrap",
+              explore_halo<uint32_t, halo_form::flags>(ring(3), of(ring(3)), steps(4, before_wrap)));
+    must_pass("ring of 3, 2 launches of 2 steps",
+              explore_halo<uint32_t, halo_form::flags>(ring(3), of(ring(3)), steps(2, 0, 2)));
   });
   add_mutants();
 }

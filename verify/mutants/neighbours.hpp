@@ -56,14 +56,14 @@ using block_0_waits_for_nobody = other_neighbour_flags<block_0_goes_on>;
 
 // ---- Other grids ----
 
-/// Of the two block barriers of a phase the first (0) or the second (1) is missing.
+/// Of the two block barriers of a phase the first (0) or the second (1) is missing, from the second phase on.
 template <uint32_t Missing>
 struct meets_once : model_grid<> {
   static meets_once current() { return {}; }
   void sync_block() const { (void)sync_block_or(false); }
   bool sync_block_or(bool value) const {
-    const uint32_t turn = explorer::active().noted()++ % 2;
-    return turn == Missing ? value : model_grid<>::sync_block_or(value);
+    const uint32_t turn = explorer::active().noted()++;
+    return turn >= 2 && turn % 2 == Missing ? value : model_grid<>::sync_block_or(value);
   }
   bool sync_block_any(bool value, uint32_t) const { return sync_block_or(value); }
 };
