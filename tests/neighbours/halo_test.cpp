@@ -71,6 +71,7 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
   }
   std::atomic<uint32_t> other_form{0}, late{0};
   for (const uint32_t steps : launches) {
+    std::vector<uint64_t> last = chains;
     launch(
         host_device{}, {who.blocks(), threads},
         [&](host_halo<T, Form> halo) {
@@ -133,9 +134,10 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
               halo.next();
             }
           }
-          if (grid.thread() == 0) chains[own] = chain;
+          if (grid.thread() == 0) last[own] = chain;
         },
         storage.template halo<Form>());
+    chains = last;
   }
   EXPECT_EQ(other_form, 0u) << "threads that travelled in another form";
   EXPECT_EQ(late, 0u);
