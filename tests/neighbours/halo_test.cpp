@@ -662,8 +662,8 @@ TEST(HaloStorageRefusals, AWordThatWasOverwritten) {
                   },
                   storage.halo<halo_form::words>());
             }),
-            "Block 1 came too late for a word of block 0, which had gone on and overwritten it. In each step of a halo a "
-            "block must get() at least one word of each of its neighbours.");
+            "Block 1 came too late for a word of a neighbour, which had gone on and overwritten it. In each step of a "
+            "halo a block must get() at least one word of each of its neighbours.");
 }
 
 TEST(HaloRule, CountsWhatTheGridPolls) {
