@@ -48,5 +48,6 @@ void add_multi_gpu_checks();
 void add_pace_checks();
 void add_dependency_counter_checks();
 void add_vote_checks();
+void add_neighbour_checks();
 
 }  // namespace gpusync::verify

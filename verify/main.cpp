@@ -12,5 +12,6 @@ int main(int argc, char** argv) {
   gpusync::verify::add_pace_checks();
   gpusync::verify::add_dependency_counter_checks();
   gpusync::verify::add_vote_checks();
+  gpusync::verify::add_neighbour_checks();
   return RUN_ALL_TESTS();
 }

@@ -474,10 +474,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
         status = ended.status;
         limit = ended.limit;
       }
-      if (status == wait_status::completed) {
+      if (status == wait_status::completed)
         found[i] = memory::template load<memory_order::relaxed, scope::device>(word);
-        if (!Words::is_of(found[i], wanted)) overtaken(grid, given_.log.report, from[i].at / given_.pitch);
-      }
     }
     if constexpr (Deadline::bounded) {
       if (status == wait_status::timed_out) report_words<Words>(grid, in, from);
@@ -485,14 +483,16 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     return status;
   }
 
-  /// What a long wait for a word is over with: it has come, or can come no more.
+  /// What a long wait for a word is over with. A word that can come no more ends the launch.
   template <class Words>
   struct word_of_step {
     uint32_t step;
+    timeout_report* report;
     GPUSYNC_API_TEMPLATE
     template <class Word>
     GPUSYNC_HD bool operator()(const Word& word) const {
-      return Words::is_of(word, step) || Words::is_gone(word, step);
+      if (Words::is_gone(word, step)) Grid::current().fail(report, misuse::overtaken, 0);
+      return Words::is_of(word, step);
     }
   };
 
@@ -503,11 +503,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
                                                                                    const Word* word, uint32_t step,
                                                                                    Deadline limit) {
     return detail::wait_long<memory_order::relaxed, scope::device>(
-        grid, word, word_of_step<Words>{step}, wait_context<Deadline>(limit, log, grid.block(), step));
-  }
-
-  GPUSYNC_API GPUSYNC_COLD static void overtaken(Grid grid, timeout_report* report, uint32_t by) {
-    grid.fail(report, misuse::overtaken, by);
+        grid, word, word_of_step<Words>{step, log.report},
+        wait_context<Deadline>(limit, log, grid.block(), step));
   }
 
   /// Names the neighbours whose words have not come.
