@@ -47,5 +47,6 @@ void add_fault_tolerant_checks();
 void add_multi_gpu_checks();
 void add_pace_checks();
 void add_dependency_counter_checks();
+void add_vote_checks();
 
 }  // namespace gpusync::verify

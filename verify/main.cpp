@@ -11,5 +11,6 @@ int main(int argc, char** argv) {
   gpusync::verify::add_multi_gpu_checks();
   gpusync::verify::add_pace_checks();
   gpusync::verify::add_dependency_counter_checks();
+  gpusync::verify::add_vote_checks();
   return RUN_ALL_TESTS();
 }

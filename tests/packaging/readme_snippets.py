@@ -79,6 +79,18 @@ WRAPPERS = {
         ("auto total", kernel("gpusync::rmw_object<float, 132> object, gpusync::fault_tolerant_barrier<132> barrier, "
                               "const float* values, float* results, int i", "results[i] = before;\n"))),
 
+    # docs/neighbours.md
+    "neighbours": cuda(
+        "",
+        ("#include <gpusync/gpusync.cuh>", ALONE),
+        ("gpusync::cuda_device gpu", host_function(f"cudaStream_t stream, {SHAPE}, float* state, int steps"))),
+    "neighbourhoods": cuda("#include <gpusync/neighbours/cuda.cuh>\n", ("auto ring", host_function(""))),
+    "neighbour_barrier": cuda(
+        LIBRARY + "#include <gpusync/neighbours/cuda.cuh>\n",
+        ("__global__", ALONE),
+        ("gpusync::neighbour_barrier_storage",
+         host_function(f"{LAUNCH}, float* rows0, float* rows1, int steps"))),
+
     # docs/concepts.md
     "before": cuda(
         WORK,

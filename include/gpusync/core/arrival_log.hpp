@@ -103,11 +103,12 @@ struct arrival_log {
   ///
   /// Of each missing block the report says whether it has been seen in this launch. In any phase but the first it has,
   /// for the phase before could not end without it; in the first it has if it called enter().
+  /// all_seen: that it has been seen of all is known, as in a later phase.
   /// Effects on others: from now on the phase counts as lost, see lost().
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Members>
   GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,
-                                 uint32_t phase) const {
+                                 uint32_t phase, bool all_seen = false) const {
     using memory = typename Grid::memory;
     report_late(
         grid, who.places(grid), phase,
@@ -117,7 +118,7 @@ struct arrival_log {
           const uint32_t last = memory::template load<memory_order::relaxed, scope::system>(at.arrived);
           const bool late = last != stamp && last != next_stamp;
           const bool seen =
-              !late || phase != 0 || memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
+              !late || all_seen || phase != 0 || memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
           return {who.block_at(grid, place), true, late, seen};
         },
         [&] { who.tell_others(grid); });
