@@ -221,7 +221,8 @@ TYPED_TEST(Halo, TakesTheFormThatTheRuleSays) {
       host_halo_storage<TypeParam> storage(who, 5, rule);
       const halo_form expected = words ? halo_form::words : halo_form::flags;
       EXPECT_EQ(storage.form_for(2), expected);
-      const auto chains = chains_of<TypeParam, halo_form::automatic>(storage, who, 2, {4, 3}, way::several, {}, expected);
+      const auto chains =
+          chains_of<TypeParam, halo_form::automatic>(storage, who, 2, {4, 3}, way::several, {}, expected);
       EXPECT_EQ(chains, (reference<TypeParam>(who, 5, 7)));
       if (by_bytes) continue;
       // The same storage, blocks of more threads.
@@ -263,7 +264,8 @@ TEST(HaloValues, MayBeStructsAndPayNoHeedToBits) {
             halo.put(0, {0.5f * static_cast<float>(own), -step});
             halo.send();
             halo.receive();
-            const both got = halo.get(halo.word(own == 0 ? 1 : 0, 0)), nobody = halo.get(halo.word(own == 0 ? 0 : 1, 0));
+            const both got = halo.get(halo.word(own == 0 ? 1 : 0, 0)),
+                       nobody = halo.get(halo.word(own == 0 ? 0 : 1, 0));
             EXPECT_EQ(got.x, 0.5f * static_cast<float>(1 - own));
             EXPECT_EQ(got.y, -step);
             EXPECT_EQ(nobody.x, 0.0f);
@@ -641,27 +643,28 @@ TEST(HaloStorageRefusals, AWordThatWasOverwritten) {
   using halo = host_halo<uint64_t, halo_form::words>;
   host_halo_storage<uint64_t> storage(neighbourhood::line(2), 1);
   std::atomic<bool> gone{false};
-  EXPECT_EQ(refusal([&] {
-              launch(
-                  host_device{}, {2, 1},
-                  [&](halo h) {
-                    const uint32_t own = host_grid::current().block();
-                    for (uint64_t step = 0; step < 5; ++step) {
-                      h.put(0, step);
-                      h.send();
-                      h.receive();
-                      if (own == 1) {
-                        while (!gone) std::this_thread::yield();
-                        (void)h.get(h.word(0, 0));
-                      }
-                      h.next();
-                    }
-                    gone = true;
-                  },
-                  storage.halo<halo_form::words>());
-            }),
-            "Block 1 came too late for a word of block 0, which had gone on and overwritten it. In each step of a halo a "
-            "block must get() at least one word of each of its neighbours.");
+  EXPECT_EQ(
+      refusal([&] {
+        launch(
+            host_device{}, {2, 1},
+            [&](halo h) {
+              const uint32_t own = host_grid::current().block();
+              for (uint64_t step = 0; step < 5; ++step) {
+                h.put(0, step);
+                h.send();
+                h.receive();
+                if (own == 1) {
+                  while (!gone) std::this_thread::yield();
+                  (void)h.get(h.word(0, 0));
+                }
+                h.next();
+              }
+              gone = true;
+            },
+            storage.halo<halo_form::words>());
+      }),
+      "Block 1 came too late for a word of block 0, which had gone on and overwritten it. In each step of a halo a "
+      "block must get() at least one word of each of its neighbours.");
 }
 
 TEST(HaloRule, CountsWhatTheGridPolls) {

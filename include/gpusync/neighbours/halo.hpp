@@ -136,6 +136,25 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   }
   /// For launches on host threads: what one thread of `original`'s kernel gets.
   GPUSYNC_HD basic_halo(detail::for_one_thread, const basic_halo& original) : given_(original.given_) {}
+  /// In the place of another form's: see in_form().
+  GPUSYNC_HD basic_halo(detail::for_one_thread, const argument& given) : given_(given) {}
+
+  /// Calls `use(halo)` with a halo of the one form that the launch has chosen, in the place of this one: the steps are
+  /// compiled for each form, and neither pays for the other. Before the first use of this halo, which is not used from
+  /// then on. All threads of the block.
+  GPUSYNC_API_TEMPLATE
+  template <class Use>
+  GPUSYNC_HD void in_form(Use&& use) {
+    if (stage_ != stage::fresh) refuse();
+    stage_ = stage::lent;
+    if (by_words()) {
+      basic_halo<T, Grid, halo_form::words> fixed(detail::for_one_thread{}, given_);
+      use(fixed);
+    } else {
+      basic_halo<T, Grid, halo_form::flags> fixed(detail::for_one_thread{}, given_);
+      use(fixed);
+    }
+  }
 
   /// Words of a block.
   GPUSYNC_HD uint32_t words() const { return given_.words; }
@@ -266,7 +285,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   using unit = typename argument::unit;
   using bits = typename argument::bits;
 
-  enum class stage : uint32_t { putting, sent, received, fresh, lost, original };
+  enum class stage : uint32_t { putting, sent, received, fresh, lost, original, lent };
 
   GPUSYNC_HD bool by_words() const {
     if constexpr (Form == halo_form::words) return true;
@@ -399,8 +418,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
       if (by_words()) {
         word_pair found[Count];
         // Two words of 4 bytes lie as the halves of one of 8.
-        const wait_status status = await<detail::halo_unit<8>>(
-            reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found, limit);
+        const wait_status status =
+            await<detail::halo_unit<8>>(reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found, limit);
         GPUSYNC_UNROLL()
         for (uint32_t i = 0; i < Count; ++i) {
           values[i][0] = from[i].exists() ? value_of(halves::value(found[i].first)) : T();
