@@ -48,7 +48,9 @@ struct halo_unit<4> {
   using bits = uint32_t;
   using unit = uint64_t;
   GPUSYNC_HD static unit make(bits value, uint32_t step) { return uint64_t{step} << 32 | value; }
-  GPUSYNC_HD static bool is_of(unit word, uint32_t step) { return static_cast<uint32_t>(word >> 32) == step; }
+  /// 0 if the word is of that step: something that needs no branch where there are many.
+  GPUSYNC_HD static uint32_t apart(unit word, uint32_t step) { return static_cast<uint32_t>(word >> 32) ^ step; }
+  GPUSYNC_HD static bool is_of(unit word, uint32_t step) { return apart(word, step) == 0; }
   /// Whether the word of that step has been overwritten by one of a later step.
   GPUSYNC_HD static bool is_gone(unit word, uint32_t step) {
     return static_cast<uint32_t>(word >> 32) - step - 1 < most_ahead;
@@ -67,9 +69,10 @@ struct halo_unit<8> {
   GPUSYNC_HD static unit make(bits value, uint32_t step) {
     return {half::make(static_cast<uint32_t>(value), step), half::make(static_cast<uint32_t>(value >> 32), step)};
   }
-  GPUSYNC_HD static bool is_of(const unit& word, uint32_t step) {
-    return half::is_of(word.first, step) && half::is_of(word.second, step);
+  GPUSYNC_HD static uint32_t apart(const unit& word, uint32_t step) {
+    return half::apart(word.first, step) | half::apart(word.second, step);
   }
+  GPUSYNC_HD static bool is_of(const unit& word, uint32_t step) { return apart(word, step) == 0; }
   GPUSYNC_HD static bool is_gone(const unit& word, uint32_t step) {
     return half::is_gone(word.first, step) || half::is_gone(word.second, step);
   }
@@ -410,9 +413,9 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
       return wait_status::completed;
     }
     unit found[Count];
-    const wait_status status = await<halves>(buffer(given_.units), from, found, limit);
+    const wait_status status = await<halves>(buffer(given_.units), from, found, bits_of(T()), limit);
     GPUSYNC_UNROLL()
-    for (uint32_t i = 0; i < Count; ++i) values[i] = from[i].exists() ? value_of(halves::value(found[i])) : T();
+    for (uint32_t i = 0; i < Count; ++i) values[i] = value_of(halves::value(found[i]));
     return status;
   }
 
@@ -425,11 +428,12 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
         word_pair found[Count];
         // Two words of 4 bytes lie as the halves of one of 8.
         const wait_status status =
-            await<detail::halo_unit<8>>(reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found, limit);
+            await<detail::halo_unit<8>>(reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found,
+                                        uint64_t{bits_of(T())} << 32 | bits_of(T()), limit);
         GPUSYNC_UNROLL()
         for (uint32_t i = 0; i < Count; ++i) {
-          values[i][0] = from[i].exists() ? value_of(halves::value(found[i].first)) : T();
-          values[i][1] = from[i].exists() ? value_of(halves::value(found[i].second)) : T();
+          values[i][0] = value_of(halves::value(found[i].first));
+          values[i][1] = value_of(halves::value(found[i].second));
         }
         return status;
       }
@@ -444,28 +448,31 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     return status;
   }
 
-  /// Polls all words until each is of this step. Of pairs, `from` counts in single words.
+  /// Polls all words until each is of this step. Of pairs, `from` counts in single words. `absent`: the value where
+  /// there is no neighbour, for a word that is of every step: it needs no test of its own.
   GPUSYNC_API_TEMPLATE
   template <class Words, uint32_t Count, class Word, class Deadline>
-  GPUSYNC_HD wait_status await(const Word* in, const halo_word (&from)[Count], Word (&found)[Count], Deadline limit) {
+  GPUSYNC_HD wait_status await(const Word* in, const halo_word (&from)[Count], Word (&found)[Count],
+                               typename Words::bits absent, Deadline limit) {
     const Grid grid = Grid::current();
     constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
     const uint32_t wanted = step_;
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < Count; ++i) {
+      found[i] = Words::make(absent, wanted);
       if (from[i].exists())
         found[i] = memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word);
     }
     GPUSYNC_UNROLL(1)
     for (uint32_t polls = Grid::polls_per_look; polls != 0; --polls) {
-      bool all = true;
+      uint32_t apart = 0;
       GPUSYNC_UNROLL()
-      for (uint32_t i = 0; i < Count; ++i) all = all && (!from[i].exists() || Words::is_of(found[i], wanted));
-      if (all) return wait_status::completed;
+      for (uint32_t i = 0; i < Count; ++i) apart |= Words::apart(found[i], wanted);
+      if (apart == 0) return wait_status::completed;
       grid.pause();
       GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < Count; ++i) {
-        if (from[i].exists() && !Words::is_of(found[i], wanted)) {
+        if (!Words::is_of(found[i], wanted)) {
           found[i] = memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word);
         }
       }
@@ -473,7 +480,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     wait_status status = wait_status::completed;
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < Count; ++i) {
-      if (!from[i].exists() || Words::is_of(found[i], wanted)) continue;
+      if (Words::is_of(found[i], wanted)) continue;
       const Word* const word = in + from[i].at / per_word;
       if (status == wait_status::completed) {
         const auto ended = wait_for_word<Words>(grid, given_.log, word, wanted, limit);

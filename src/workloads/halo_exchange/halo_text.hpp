@@ -67,6 +67,7 @@ struct halo_text : computation {
     uint32_t from[Words * Neighbours];  ///< the neighbours' words that each needs
   };
   static constexpr uint32_t nowhere = ~0u;
+  static constexpr uint32_t most_shared = Words * most_threads;  ///< words of a block
 
   uint32_t *a, *b;  ///< buffers in turn; before step s the words are in the (s % 2)-th
   uint32_t words;   ///< of a block
@@ -129,18 +130,23 @@ struct halo_text : computation {
     if (work.overlaps) spend(grid, number);
   }
 
-  /// All steps, by a halo.
+  /// All steps, by a halo. A thread gets the words at its own place, which a warp reads in whole lines; on a GPU their
+  /// sums go to the threads that need them by shared memory, in two buffers in turn, past the barrier that ends a step.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Halo>
   GPUSYNC_HD void exchange(Grid grid, uint32_t steps, Halo& halo) const {
+    constexpr bool shares = Grid::warp_size > 1;
     halo.enter();
     kept now = load(grid, 0);
     const uint32_t first = grid.block() * words;
     halo_word from[Words * Neighbours];
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < Words * Neighbours; ++i) {
-      if (now.at[i / Neighbours] != nowhere) from[i] = halo.word(i % Neighbours, now.from[i] % words);
+      const uint32_t at = now.at[i / Neighbours];
+      if (at != nowhere) from[i] = halo.word(i % Neighbours, shares ? at - first : now.from[i] % words);
     }
+    [[maybe_unused]] uint32_t* sums = nullptr;
+    if constexpr (shares) sums = reinterpret_cast<uint32_t*>(grid.template shared_by_block<2 * most_shared / 4>());
     for (uint32_t s = 0; s < steps; ++s) {
       GPUSYNC_UNROLL()
       for (uint32_t u = 0; u < Words; ++u) {
@@ -149,17 +155,29 @@ struct halo_text : computation {
       halo.send();
       if (work.overlaps) spend(grid, s);
       halo.receive();
-      uint32_t found[Words * Neighbours];
+      uint32_t found[Words * Neighbours], sum[Words] = {};
       halo.get(from, found);
       GPUSYNC_UNROLL()
-      for (uint32_t u = 0; u < Words; ++u) {
-        uint32_t sum = 0;
-        GPUSYNC_UNROLL()
-        for (uint32_t k = 0; k < Neighbours; ++k) sum += found[u * Neighbours + k];
-        now.own[u] = halo_mixed(now.own[u], sum);
-      }
+      for (uint32_t i = 0; i < Words * Neighbours; ++i) sum[i / Neighbours] += found[i];
       if (!work.overlaps) spend(grid, s);
-      halo.next();
+      if constexpr (shares) {
+        uint32_t* const turn = sums + s % 2 * most_shared;
+        GPUSYNC_UNROLL()
+        for (uint32_t u = 0; u < Words; ++u) {
+          if (now.at[u] != nowhere) turn[now.at[u] - first] = sum[u];
+        }
+        halo.next();
+        GPUSYNC_UNROLL()
+        for (uint32_t u = 0; u < Words; ++u) {
+          if (now.at[u] == nowhere) continue;
+          const uint32_t behind = now.at[u] - first + 1;
+          now.own[u] = halo_mixed(now.own[u], turn[behind == words ? 0 : behind]);
+        }
+      } else {
+        GPUSYNC_UNROLL()
+        for (uint32_t u = 0; u < Words; ++u) now.own[u] = halo_mixed(now.own[u], sum[u]);
+        halo.next();
+      }
     }
     uint32_t* const out = steps % 2 == 0 ? a : b;
     GPUSYNC_UNROLL()
