@@ -272,7 +272,14 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     Grid::current().sync_block();
     end_step();
   }
-  /// The same, for threads that have waited with deadlines: `mine` is what get_for() has answered. timed_out: one of
+  /// The same without a meeting of the block's threads, which so may be in different steps. Only where each thread gets
+  /// what the thread of its number puts, and of each neighbour in each step: then a thread that goes on overwrites no
+  /// word but those that it knows to have been got.
+  GPUSYNC_API void next_alone() {
+    at_stage(stage::received);
+    end_step();
+  }
+  /// As next(), for threads that have waited with deadlines: `mine` is what get_for() has answered. timed_out: one of
   /// the block's threads has given up; leave the kernel.
   GPUSYNC_API wait_status next_for(wait_status mine) {
     at_stage(stage::received);

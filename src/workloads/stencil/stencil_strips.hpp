@@ -5,9 +5,10 @@
 // An exchange is how those rows travel:
 //
 //   put(grid, row, points)      the thread's points of the strip's first row (0) or last (1)
-//   pass(meanwhile)             calls `meanwhile()`; then those of the blocks beside may be read
+//   pass(grid, meanwhile)       the block's threads meet; then calls `meanwhile()`; then those of the blocks beside may
+//                               be read
 //   get(grid, above, below)     the thread's points there
-//   next(grid)                  the step is over for the block, whose threads meet
+//   next()                      the step is over for the thread, which has got what threads of its number have put
 #pragma once
 
 #include <gpusync/neighbours/halo.hpp>
@@ -50,45 +51,54 @@ struct stencil_strips : computation {
       GPUSYNC_UNROLL()
       for (uint32_t c = 0; c < columns; ++c) own[r][c] = body[size_t{first_row + r} * size.width + column + c];
     }
-    show_edges(grid, own, 0);
-    grid.sync_block();
     for (uint32_t s = 0; s < steps; ++s) {
       if (has_strip) {
         exchange.put(grid, 0, own[0]);
         exchange.put(grid, 1, own[Rows - 1]);
       }
-      const auto relaxed = [&](uint32_t r, const Real(&above)[columns], const Real(&below)[columns],
-                               Real(&fresh)[columns]) {
+      show_edges(grid, own, s);
+      // The sums of the points to the left and to the right.
+      const auto beside = [&](uint32_t r, Real(&across)[columns]) {
         Real left = grid.before(own[r][columns - 1]), right = grid.behind(own[r][0]);
         edge_points(grid, r, s, left, right);
         GPUSYNC_UNROLL()
         for (uint32_t c = 0; c < columns; ++c) {
-          const Real across = (c == 0 ? left : own[r][c == 0 ? 0 : c - 1]) +
-                              (c + 1 == columns ? right : own[r][c + 1 == columns ? c : c + 1]);
-          const bool on_rim = (c == 0 && at_left) || (c + 1 == columns && at_right);
-          fresh[c] = on_rim ? own[r][c] : ((above[c] + below[c]) + across) * Real{0.25f};
+          across[c] = (c == 0 ? left : own[r][c == 0 ? 0 : c - 1]) +
+                      (c + 1 == columns ? right : own[r][c + 1 == columns ? c : c + 1]);
         }
       };
-      Real before[columns], second[columns], fresh[columns];
+      const auto relaxed = [&](const Real(&old)[columns], const Real(&above)[columns], const Real(&below)[columns],
+                               const Real(&across)[columns], Real(&fresh)[columns]) {
+        GPUSYNC_UNROLL()
+        for (uint32_t c = 0; c < columns; ++c) {
+          const bool on_rim = (c == 0 && at_left) || (c + 1 == columns && at_right);
+          fresh[c] = on_rim ? old[c] : ((above[c] + below[c]) + across[c]) * Real{0.25f};
+        }
+      };
+      Real before[columns], second[columns], beside_first[columns], beside_last[columns];
       copy(own[1], second);
-      exchange.pass([&] {
-        // Inner rows, each from the old ones around it; the first and the last stay old.
+      exchange.pass(grid, [&] {
+        // All that needs nothing from other blocks: inner rows, each from the old ones around it. The first and the
+        // last stay old.
+        beside(0, beside_first);
+        beside(Rows - 1, beside_last);
         copy(own[0], before);
         GPUSYNC_UNROLL()
         for (uint32_t r = 1; r + 1 < Rows; ++r) {
-          relaxed(r, before, own[r + 1], fresh);
+          Real across[columns], fresh[columns];
+          beside(r, across);
+          relaxed(own[r], before, own[r + 1], across, fresh);
           copy(own[r], before);
           copy(fresh, own[r]);
         }
       });
-      Real above[columns], below[columns], last[columns];
+      Real above[columns], below[columns], fresh[columns], last[columns];
       exchange.get(grid, above, below);
-      relaxed(0, above, second, fresh);
-      relaxed(Rows - 1, before, below, last);
+      relaxed(own[0], above, second, beside_first, fresh);
+      relaxed(own[Rows - 1], before, below, beside_last, last);
       if (!at_top) copy(fresh, own[0]);
       if (!at_bottom) copy(last, own[Rows - 1]);
-      show_edges(grid, own, s + 1);
-      exchange.next(grid);
+      exchange.next();
     }
     if (!has_strip) return;
     GPUSYNC_UNROLL()
@@ -170,9 +180,10 @@ class strips_by_halo {
     }
   }
   GPUSYNC_API_TEMPLATE
-  template <class Meanwhile>
-  GPUSYNC_HD void pass(Meanwhile&& meanwhile) {
+  template <class Grid, class Meanwhile>
+  GPUSYNC_HD void pass(Grid grid, Meanwhile&& meanwhile) {
     halo_.send();
+    grid.sync_block();
     meanwhile();
     halo_.receive();
   }
@@ -197,11 +208,7 @@ class strips_by_halo {
       }
     }
   }
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD void next(Grid) {
-    halo_.next();
-  }
+  GPUSYNC_API void next() { halo_.next_alone(); }
 
  private:
   /// Accesses of 16 bytes for a thread's part of a row: each of a point and its step, or of two.
@@ -243,8 +250,8 @@ class strips_by_barrier {
   }
 
   GPUSYNC_API_TEMPLATE
-  template <class Meanwhile>
-  GPUSYNC_HD void pass(Meanwhile&& meanwhile) {
+  template <class Grid, class Meanwhile>
+  GPUSYNC_HD void pass(Grid, Meanwhile&& meanwhile) {
     if constexpr (Split) {
       auto token = barrier_.arrive();
       meanwhile();
@@ -266,12 +273,7 @@ class strips_by_barrier {
       below[2 * p] = down.left, below[2 * p + 1] = down.right;
     }
   }
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD void next(Grid grid) {
-    grid.sync_block();
-    odd_ = !odd_;
-  }
+  GPUSYNC_API void next() { odd_ = !odd_; }
 
  private:
   /// Points that a thread moves at once.
