@@ -92,6 +92,12 @@ std::vector<step_method> methods_of(const experiment_request& request, const wor
   return methods;
 }
 
+/// All that there are: the smallest graph has the same.
+std::vector<step_method> methods_on(const device_description& device) {
+  const auto side = open_side<task_graph_device>(device);
+  return side->running({task_graph_form::chain, 1, 1, {}})->methods();
+}
+
 task_graph graph_of(const graph_case& one) {
   const auto& names = task_graph_form_names();
   const auto form = static_cast<task_graph_form>(std::ranges::find(names, one.form) - names.begin());
@@ -157,9 +163,15 @@ const register_experiment registered({
       "relaunch,graph,graph-pdl,cg,placed-counters-acquire-release,task-counters,task-events, as far as the device has "
       "them; on the host launch-wait besides; the work alone always"}},
     run,
-    check_methods([](const device_description& device) {
-      return open_side<task_graph_device>(device)->running({task_graph_form::chain, 1, 1, {}})->methods();
-    }),
+    {[](const experiment_request& request) {
+       (void)cases_of(request);
+       if (has_chosen(request, "method")) (void)chosen_methods(request, methods_on(request.device));
+     },
+     [](const device_description& device) {
+       std::vector<std::string> names;
+       for (const step_method& each : methods_on(device)) names.push_back(each.name);
+       return names;
+     }},
     case_time{60, 10},
 });
 
