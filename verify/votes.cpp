@@ -143,8 +143,7 @@ void check_votes() {
   must_pass("2 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"AcO", before_wrap}));
   must_pass("2 blocks of 2 threads, split", explore_votes<Algorithm>(of(2, 2), {"sS", before_wrap}));
   must_pass("launches of 2, 1 and 2 blocks", explore_votes<Algorithm>(of(2), {"aA", before_wrap, {2, 1, 2}}));
-  must_pass("launches of 3 and 2 blocks",
-            explore_votes<Algorithm>(of(3), {"aA", before_wrap, {3, 2}}));
+  must_pass("launches of 3 and 2 blocks", explore_votes<Algorithm>(of(3), {"aA", before_wrap, {3, 2}}));
   must_pass("3 blocks, mixed with phases", explore_votes<Algorithm>(of(3), {"A.asS", 0xfffe}));
   must_pass("3 blocks of 2 threads, latest values", explore_votes<Algorithm>(of(3, 2, false), {"aOcA", before_wrap}));
   must_pass("4 blocks, latest values", explore_votes<Algorithm>(of(4, 1, false), {"aaAa", before_wrap}));

@@ -78,7 +78,9 @@ uint32_t expected(uint32_t blocks, uint32_t per_block, uint32_t phases) {
       case 0:
       case 3:
       case 5:
-      case 8: answer = static_cast<uint32_t>(uint64_t{blocks} * (blocks - 1) / 2) * (word | 1u) + blocks * (word >> 7); break;
+      case 8:
+        answer = static_cast<uint32_t>(uint64_t{blocks} * (blocks - 1) / 2) * (word | 1u) + blocks * (word >> 7);
+        break;
       case 1:
       case 6: answer = word % (2 * threads) < threads ? 1 : 0; break;
       case 2:

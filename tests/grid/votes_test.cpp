@@ -117,9 +117,8 @@ class HostVotes : public test::HostBarrierTest<Algorithm> {
     return wrong;
   }
 };
-using voting_types =
-    ::testing::Types<grid::lock_based<ordering::fence>, grid::lock_based<ordering::acquire_release>,
-                     grid::placed_counters<ordering::acquire_release>>;
+using voting_types = ::testing::Types<grid::lock_based<ordering::fence>, grid::lock_based<ordering::acquire_release>,
+                                      grid::placed_counters<ordering::acquire_release>>;
 TYPED_TEST_SUITE(HostVotes, voting_types, test::algorithm_names);
 
 TYPED_TEST(HostVotes, EveryAnswerIsRightInAnyOrderOfCalls) {

@@ -104,8 +104,8 @@ struct arrival_log {
   /// Effects on others: from now on the phase counts as lost, see lost().
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Members>
-  GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,
-                                 uint32_t phase, bool all_seen = false) const {
+  GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp, uint32_t phase,
+                                 bool all_seen = false) const {
     using memory = typename Grid::memory;
     report_late(
         grid, who.places(grid), phase,
@@ -114,8 +114,8 @@ struct arrival_log {
           const places_in_log at = who.in_log(grid, *this, place);
           const uint32_t last = memory::template load<memory_order::relaxed, scope::system>(at.arrived);
           const bool late = last != stamp && last != next_stamp;
-          const bool seen =
-              !late || all_seen || phase != 0 || memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
+          const bool seen = !late || all_seen || phase != 0 ||
+                            memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
           return {who.block_at(grid, place), true, late, seen};
         },
         [&] { who.tell_others(grid); });

@@ -57,8 +57,8 @@ struct algorithm_defaults {
   /// wait_fused(grid, words, state, token, context), and settle(state), which makes of what join() has found what a
   /// phase leaves behind.
   static constexpr bool has_fused_form = false;
-  /// Its phases can bring a vote or a sum along (votes.hpp): each line of counters has two vote_words as well, and there
-  /// are, of a state, vote_adds(grid, state) and vote_polls(grid, state): whether this thread does;
+  /// Its phases can bring a vote or a sum along (votes.hpp): each line of counters has two vote_words as well, and
+  /// there are, of a state, vote_adds(grid, state) and vote_polls(grid, state): whether this thread does;
   /// vote_added(words, state) and vote_polled(words, state): the first vote_word of its line; `step`: what it adds to a
   /// phase_word; vote_drain<Grid>(state) and vote_backoff(state): what a wait right after the arrival does before it
   /// polls.

@@ -58,9 +58,8 @@ class grid_source<Grid, false> {
 /// Algorithm: one of namespace grid, e.g. grid::lock_based<>. Grid: cuda_grid or host_grid. Members: whole_grid,
 /// block_range (a part of the grid) or dropping_blocks (blocks may leave early).
 template <class Algorithm, class Grid, class Members = whole_grid>
-class basic_grid_barrier
-    : public detail::passed_by_reference<basic_grid_barrier<Algorithm, Grid, Members>>,
-      public grid_votes<basic_grid_barrier<Algorithm, Grid, Members>, Algorithm, Grid, Members> {
+class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier<Algorithm, Grid, Members>>,
+                           public grid_votes<basic_grid_barrier<Algorithm, Grid, Members>, Algorithm, Grid, Members> {
   static_assert(is_grid<Grid>, "a Grid has what core/concepts.hpp says");
 
  public:

@@ -135,8 +135,8 @@ class grid_votes {
   using add_kind = detail::vote_add;
 
  public:
-  /// Proof of what a block has brought to one vote; to be given to wait() or wait_for() once, by the same thread, before
-  /// the block's next call. Ordered: of arrive_…, not of cast_….
+  /// Proof of what a block has brought to one vote; to be given to wait() or wait_for() once, by the same thread,
+  /// before the block's next call. Ordered: of arrive_…, not of cast_….
   template <class Kind, bool Ordered>
   class [[nodiscard]] vote_token {
    public:

@@ -49,7 +49,8 @@ const register_experiment registered({
     "behind a barrier, and by a kernel for each step",
     {},
     {device_kind::cuda, device_kind::host},
-    {shape_axis("32x256,132x256,132x1024,264x512,1056x256; with --quick 132x256; on the host a block on each processor"),
+    {shape_axis(
+         "32x256,132x256,132x1024,264x512,1056x256; with --quick 132x256; on the host a block on each processor"),
      {"method", "ways to come to the answer, by name", 0, 0, true,
       "graph,graph-pdl,cg,placed-counters-acquire-release (partials, read behind these), sync-add,vote-add,sync-or,"
       "vote-or,barrier-alone,cg-alone; on the host launch-wait,lock-based-acquire-release and the votes"}},

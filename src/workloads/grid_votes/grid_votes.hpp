@@ -62,7 +62,7 @@ struct votes_by_partials : computation {
   template <class Grid>
   GPUSYNC_HD void step(Grid grid, uint32_t number, kept& own) const {
     const uint32_t blocks = grid.blocks();
-    const uint32_t *const before = partials + (number + 1) % 2 * blocks;
+    const uint32_t* const before = partials + (number + 1) % 2 * blocks;
     uint32_t sum = 0;
     if constexpr (Grid::warp_size == 1) {
       for (uint32_t i = 0; i < blocks; ++i) sum += before[i];
