@@ -14,9 +14,6 @@
 //   }
 #pragma once
 
-#include <type_traits>
-#include <utility>
-
 #include <gpusync/core/concepts.hpp>
 #include <gpusync/core/handle.hpp>
 #include <gpusync/core/wait.hpp>
@@ -52,7 +49,14 @@ struct halo_unit<4> {
   using unit = uint64_t;
   GPUSYNC_HD static unit make(bits value, uint32_t step) { return uint64_t{step} << 32 | value; }
   GPUSYNC_HD static bool is_of(unit word, uint32_t step) { return static_cast<uint32_t>(word >> 32) == step; }
+  /// Whether the word of that step has been overwritten by one of a later step.
+  GPUSYNC_HD static bool is_gone(unit word, uint32_t step) {
+    return static_cast<uint32_t>(word >> 32) - step - 1 < most_ahead;
+  }
   GPUSYNC_HD static bits value(unit word) { return static_cast<bits>(word); }
+
+  /// Further apart than that, a word was left by an earlier launch.
+  static constexpr uint32_t most_ahead = 1u << 20;
 };
 /// {low half, step}, {high half, step}
 template <>
@@ -65,6 +69,9 @@ struct halo_unit<8> {
   }
   GPUSYNC_HD static bool is_of(const unit& word, uint32_t step) {
     return half::is_of(word.first, step) && half::is_of(word.second, step);
+  }
+  GPUSYNC_HD static bool is_gone(const unit& word, uint32_t step) {
+    return half::is_gone(word.first, step) || half::is_gone(word.second, step);
   }
   GPUSYNC_HD static bits value(const unit& word) {
     return uint64_t{half::value(word.second)} << 32 | half::value(word.first);
@@ -100,6 +107,10 @@ struct halo_argument {
 /// It is a channel and no barrier: with halo_form::words nothing is ordered but the words themselves, and what else a
 /// neighbour has written before its put() need not be seen. A neighbour may be one step ahead.
 ///
+/// In each step a block gets at least one word of each of its neighbours, for that is how it knows that the neighbour
+/// has got its words of the step before: a block that does not look goes on and overwrites them. Whoever wants a word
+/// that has been overwritten ends the launch (misuse::overtaken).
+///
 /// halo_form::words: a word and the number of its step are one access of 8 bytes, so the number proves the word; each
 /// reader polls the very words it wants. The quickest way for up to some 4 MB that the grid polls in a step; a cliff
 /// beyond (docs/neighbours.md). halo_form::flags: plain data, and the flags of a neighbour barrier.
@@ -111,7 +122,7 @@ struct halo_argument {
 template <class T, class Grid, halo_form Form = halo_form::automatic>
 class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>> {
   static_assert(is_grid<Grid>, "a Grid has what core/concepts.hpp says");
-  static_assert(std::is_trivially_copyable<T>::value && (sizeof(T) == 4 || sizeof(T) == 8),
+  static_assert(__is_trivially_copyable(T) && (sizeof(T) == 4 || sizeof(T) == 8),
                 "a halo's values are trivially copyable, of 4 or 8 bytes");
 
  public:
@@ -125,6 +136,25 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   }
   /// For launches on host threads: what one thread of `original`'s kernel gets.
   GPUSYNC_HD basic_halo(detail::for_one_thread, const basic_halo& original) : given_(original.given_) {}
+  /// In the place of another form's: see in_form().
+  GPUSYNC_HD basic_halo(detail::for_one_thread, const argument& given) : given_(given) {}
+
+  /// Calls `use(halo)` with a halo of the one form that the launch has chosen, in the place of this one: the steps are
+  /// compiled for each form, and neither pays for the other. Before the first use of this halo, which is not used from
+  /// then on. All threads of the block.
+  GPUSYNC_API_TEMPLATE
+  template <class Use>
+  GPUSYNC_HD void in_form(Use&& use) {
+    if (stage_ != stage::fresh) refuse();
+    stage_ = stage::lent;
+    if (by_words()) {
+      basic_halo<T, Grid, halo_form::words> fixed(detail::for_one_thread{}, given_);
+      use(fixed);
+    } else {
+      basic_halo<T, Grid, halo_form::flags> fixed(detail::for_one_thread{}, given_);
+      use(fixed);
+    }
+  }
 
   /// Words of a block.
   GPUSYNC_HD uint32_t words() const { return given_.words; }
@@ -140,15 +170,18 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API void enter() {
     if (stage_ == stage::fresh || stage_ == stage::original || stage_ == stage::lost) join();
   }
-  /// The same for kernels whose waits carry deadlines. timed_out: a step has been given up, by an earlier launch most
-  /// likely; leave the kernel.
+  /// The same for kernels whose waits carry deadlines: they begin with it, for a first put() or send() is an enter().
+  /// timed_out: a step has been given up, by an earlier launch most likely; leave the kernel.
   GPUSYNC_API wait_status try_enter() {
+    if (stage_ == stage::lost) return wait_status::timed_out;
     const Grid grid = Grid::current();
-    if (grid.sync_block_or(given_.log.lost(grid) != 0)) {
-      stage_ = stage::lost;
-      return wait_status::timed_out;
+    if (stage_ == stage::fresh || stage_ == stage::original) find_step(grid);
+    if constexpr (Grid::may_lose_phases) {
+      if (grid.sync_block_or(given_.log.lost(grid) != 0)) {
+        stage_ = stage::lost;
+        return wait_status::timed_out;
+      }
     }
-    enter();
     return wait_status::completed;
   }
 
@@ -190,7 +223,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     const Grid grid = Grid::current();
     if (by_words()) {
-      sent_at_ = grid.cycles();
+      sent_at_ = static_cast<uint32_t>(grid.cycles());
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
     }
@@ -252,7 +285,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   using unit = typename argument::unit;
   using bits = typename argument::bits;
 
-  enum class stage : uint32_t { putting, sent, received, fresh, lost, original };
+  enum class stage : uint32_t { putting, sent, received, fresh, lost, original, lent };
 
   GPUSYNC_HD bool by_words() const {
     if constexpr (Form == halo_form::words) return true;
@@ -295,6 +328,13 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
 
   GPUSYNC_API void join() {
     const Grid grid = Grid::current();
+    find_step(grid);
+    if constexpr (Grid::may_lose_phases) {
+      if (given_.log.lost(grid) != 0) grid.fail(given_.log.report, misuse::lost_phase, 0);
+    }
+  }
+
+  GPUSYNC_API void find_step(Grid grid) {
     if (stage_ != stage::fresh) refuse();
     if (grid.blocks() != given_.blocks) grid.fail(given_.log.report, misuse::outsider, given_.blocks);
     own_ = grid.block() * given_.pitch;
@@ -303,9 +343,6 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     } else {
       state_ = grid::neighbour_flags::find<false>(grid, given_.places, {grid.block(), given_.blocks});
       step_ = state_.goal;
-    }
-    if constexpr (Grid::may_lose_phases) {
-      if (given_.log.lost(grid) != 0) grid.fail(given_.log.report, misuse::lost_phase, 0);
     }
     stage_ = stage::putting;
   }
@@ -330,8 +367,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     const Grid grid = Grid::current();
     if (by_words()) {
       // Polls that come too early delay the words that they wait for.
-      const uint64_t gone = grid.cycles() - sent_at_;
-      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - static_cast<uint32_t>(gone));
+      const uint32_t gone = static_cast<uint32_t>(grid.cycles()) - sent_at_;
+      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - gone);
     } else {
       uint32_t flag = 0;
       if constexpr (Deadline::bounded)
@@ -367,8 +404,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
       return wait_status::completed;
     }
     unit found[Count];
-    const wait_status status = await(
-        buffer(given_.units), from, found, [](const unit& word, uint32_t s) { return halves::is_of(word, s); }, limit);
+    const wait_status status = await<halves>(buffer(given_.units), from, found, limit);
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < Count; ++i) values[i] = from[i].exists() ? value_of(halves::value(found[i])) : T();
     return status;
@@ -381,12 +417,9 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
       at_stage(stage::received);
       if (by_words()) {
         word_pair found[Count];
-        const wait_status status = await(
-            reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found,
-            [](const word_pair& both, uint32_t s) {
-              return halves::is_of(both.first, s) && halves::is_of(both.second, s);
-            },
-            limit);
+        // Two words of 4 bytes lie as the halves of one of 8.
+        const wait_status status =
+            await<detail::halo_unit<8>>(reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found, limit);
         GPUSYNC_UNROLL()
         for (uint32_t i = 0; i < Count; ++i) {
           values[i][0] = from[i].exists() ? value_of(halves::value(found[i].first)) : T();
@@ -407,9 +440,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
 
   /// Polls all words until each is of this step. Of pairs, `from` counts in single words.
   GPUSYNC_API_TEMPLATE
-  template <uint32_t Count, class Word, class IsOf, class Deadline>
-  GPUSYNC_HD wait_status await(const Word* in, const halo_word (&from)[Count], Word (&found)[Count], IsOf is_of,
-                               Deadline limit) {
+  template <class Words, uint32_t Count, class Word, class Deadline>
+  GPUSYNC_HD wait_status await(const Word* in, const halo_word (&from)[Count], Word (&found)[Count], Deadline limit) {
     const Grid grid = Grid::current();
     constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
     const uint32_t wanted = step_;
@@ -422,12 +454,12 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     for (uint32_t polls = Grid::polls_per_look; polls != 0; --polls) {
       bool all = true;
       GPUSYNC_UNROLL()
-      for (uint32_t i = 0; i < Count; ++i) all = all && (!from[i].exists() || is_of(found[i], wanted));
+      for (uint32_t i = 0; i < Count; ++i) all = all && (!from[i].exists() || Words::is_of(found[i], wanted));
       if (all) return wait_status::completed;
       grid.pause();
       GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < Count; ++i) {
-        if (from[i].exists() && !is_of(found[i], wanted)) {
+        if (from[i].exists() && !Words::is_of(found[i], wanted)) {
           found[i] = memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word);
         }
       }
@@ -435,10 +467,10 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     wait_status status = wait_status::completed;
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < Count; ++i) {
-      if (!from[i].exists() || is_of(found[i], wanted)) continue;
+      if (!from[i].exists() || Words::is_of(found[i], wanted)) continue;
       const Word* const word = in + from[i].at / per_word;
       if (status == wait_status::completed) {
-        const auto ended = wait_for_word(grid, given_.log, word, wanted, is_of, limit);
+        const auto ended = wait_for_word<Words>(grid, given_.log, word, wanted, limit);
         status = ended.status;
         limit = ended.limit;
       }
@@ -446,48 +478,52 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
         found[i] = memory::template load<memory_order::relaxed, scope::device>(word);
     }
     if constexpr (Deadline::bounded) {
-      if (status == wait_status::timed_out) report_words(grid, in, from, is_of);
+      if (status == wait_status::timed_out) report_words<Words>(grid, in, from);
     }
     return status;
   }
 
-  template <class IsOf>
+  /// What a long wait for a word is over with. A word that can come no more ends the launch.
+  template <class Words>
   struct word_of_step {
-    IsOf is_of;
     uint32_t step;
+    timeout_report* report;
     GPUSYNC_API_TEMPLATE
     template <class Word>
     GPUSYNC_HD bool operator()(const Word& word) const {
-      return is_of(word, step);
+      if (Words::is_gone(word, step)) Grid::current().fail(report, misuse::overtaken, 0);
+      return Words::is_of(word, step);
     }
   };
 
   /// A wait for one word that was not soon over. Out of line, as all that is long.
   GPUSYNC_API_TEMPLATE
-  template <class Word, class IsOf, class Deadline>
-  GPUSYNC_HD static detail::long_wait<word_of_step<IsOf>, Deadline> wait_for_word(Grid grid, const arrival_log& log,
-                                                                                  const Word* word, uint32_t step,
-                                                                                  IsOf is_of, Deadline limit) {
+  template <class Words, class Word, class Deadline>
+  GPUSYNC_HD static detail::long_wait<word_of_step<Words>, Deadline> wait_for_word(Grid grid, const arrival_log& log,
+                                                                                   const Word* word, uint32_t step,
+                                                                                   Deadline limit) {
     return detail::wait_long<memory_order::relaxed, scope::device>(
-        grid, word, word_of_step<IsOf>{is_of, step}, wait_context<Deadline>(limit, log, grid.block(), step));
+        grid, word, word_of_step<Words>{step, log.report},
+        wait_context<Deadline>(limit, log, grid.block(), step));
   }
 
   /// Names the neighbours whose words have not come.
   GPUSYNC_API_TEMPLATE
-  template <class Word, class IsOf, uint32_t Count>
-  GPUSYNC_HD GPUSYNC_COLD void report_words(Grid grid, const Word* in, const halo_word (&from)[Count],
-                                            IsOf is_of) const {
+  template <class Words, class Word, uint32_t Count>
+  GPUSYNC_HD GPUSYNC_COLD void report_words(Grid grid, const Word* in, const halo_word (&from)[Count]) const {
     constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
     const uint32_t wanted = step_, pitch = given_.pitch, steps_passed = passed_;
+    bool named[Count] = {};
     given_.log.report_late(
         grid, Count, passed_,
         [&](uint32_t i) -> arrival_log::presence {
           if (!from[i].exists()) return {0, false, false, false};
           const uint32_t block = from[i].at / pitch;
-          bool late =
-              !is_of(memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word), wanted);
+          named[i] = !Words::is_of(
+              memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word), wanted);
+          const bool late = named[i];
           for (uint32_t before = 0; before < i; ++before) {
-            if (from[before].exists() && from[before].at / pitch == block) late = false;  // each is named once
+            if (named[before] && from[before].at / pitch == block) return {block, false, false, false};  // once each
           }
           return {block, true, late, steps_passed != 0};
         },
@@ -501,7 +537,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   uint32_t passed_ = 0;
   stage stage_ = stage::fresh;
   uint32_t timeout_flag_ = 0;
-  uint64_t sent_at_ = 0;  ///< by the multiprocessor's clock
+  uint32_t sent_at_ = 0;  ///< by the multiprocessor's clock, modulo 2^32
 };
 
 }  // namespace gpusync

@@ -17,7 +17,11 @@ using halo_barriers = grid::algorithm_list<grid::cooperative_groups, grid::place
 template <class Text, class Halo>
 __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_threads, Text::full_blocks>)
     run_exchange(Text text, uint32_t steps, Halo halo) {
-  text.exchange(cuda_exchange_grid{}, steps, halo);
+  if constexpr (Halo::form_of == halo_form::automatic) {
+    halo.in_form([&](auto& fixed) { text.exchange(cuda_exchange_grid{}, steps, fixed); });
+  } else {
+    text.exchange(cuda_exchange_grid{}, steps, halo);
+  }
 }
 
 template <class Text, halo_form Form>

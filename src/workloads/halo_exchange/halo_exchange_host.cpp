@@ -21,7 +21,13 @@ host_own_method by_halo(const char* name, const Text& text, const halo_problem& 
             return [text, shape, storage](uint32_t steps) {
               launch(
                   host_device{}, {shape.blocks, shape.threads},
-                  [&text, steps](host_halo<uint32_t, Form> halo) { text.exchange(host_grid::current(), steps, halo); },
+                  [&text, steps](host_halo<uint32_t, Form> halo) {
+                    if constexpr (Form == halo_form::automatic) {
+                      halo.in_form([&](auto& fixed) { text.exchange(host_grid::current(), steps, fixed); });
+                    } else {
+                      text.exchange(host_grid::current(), steps, halo);
+                    }
+                  },
                   storage->template halo<Form>());
             };
           }};

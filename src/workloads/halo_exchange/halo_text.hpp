@@ -62,9 +62,11 @@ struct halo_text : computation {
   static constexpr uint32_t neighbours = Neighbours;
 
   struct kept {
-    uint32_t own[Words];         ///< the thread's words
-    uint32_t first[Neighbours];  ///< word 0 of each neighbour
+    uint32_t own[Words];                ///< the thread's words
+    uint32_t at[Words];                 ///< where they are; nowhere, if the thread has so few
+    uint32_t from[Words * Neighbours];  ///< the neighbours' words that each needs
   };
+  static constexpr uint32_t nowhere = ~0u;
 
   uint32_t *a, *b;  ///< buffers in turn; before step s the words are in the (s % 2)-th
   uint32_t words;   ///< of a block
@@ -75,14 +77,20 @@ struct halo_text : computation {
   template <class Grid>
   GPUSYNC_HD kept load(Grid grid, uint32_t number) const {
     kept now;
-    const uint32_t* const from = number % 2 == 0 ? a : b;
+    const uint32_t* const in = number % 2 == 0 ? a : b;
+    const uint32_t block = grid.block();
     GPUSYNC_UNROLL()
     for (uint32_t u = 0; u < Words; ++u) {
-      now.own[u] = has(grid, u) ? from[grid.block() * words + place(grid, u)] : 0;
-    }
-    GPUSYNC_UNROLL()
-    for (uint32_t k = 0; k < Neighbours; ++k) {
-      now.first[k] = halo_neighbour(Neighbours, grid.blocks(), across, grid.block(), k) * words;
+      const uint32_t place = grid.thread() + u * grid.threads();
+      // Opaque, or the compiler would find them anew in each step.
+      now.at[u] = place < words ? grid.opaque(block * words + place) : nowhere;
+      now.own[u] = now.at[u] != nowhere ? in[now.at[u]] : 0;
+      const uint32_t shifted = place + 1 == words ? 0 : place + 1;  // another thread's
+      GPUSYNC_UNROLL()
+      for (uint32_t k = 0; k < Neighbours; ++k) {
+        now.from[u * Neighbours + k] =
+            grid.opaque(halo_neighbour(Neighbours, grid.blocks(), across, block, k) * words + shifted);
+      }
     }
     return now;
   }
@@ -98,20 +106,20 @@ struct halo_text : computation {
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void first(Grid grid, uint32_t number, kept& now) const {
-    const uint32_t* const from = number % 2 == 0 ? a : b;
-    uint32_t* const to = number % 2 == 0 ? b : a;
+    const uint32_t* const in = number % 2 == 0 ? a : b;
+    uint32_t* const out = number % 2 == 0 ? b : a;
     GPUSYNC_UNROLL()
     for (uint32_t u = 0; u < Words; ++u) {
-      if (!has(grid, u)) continue;
+      if (now.at[u] == nowhere) continue;
       uint32_t sum = 0;
       GPUSYNC_UNROLL()
-      for (uint32_t k = 0; k < Neighbours; ++k) sum += from[now.first[k] + shifted(place(grid, u))];
+      for (uint32_t k = 0; k < Neighbours; ++k) sum += in[now.from[u * Neighbours + k]];
       now.own[u] = halo_mixed(now.own[u], sum);
     }
     if (!work.overlaps) spend(grid, number);
     GPUSYNC_UNROLL()
     for (uint32_t u = 0; u < Words; ++u) {
-      if (has(grid, u)) to[grid.block() * words + place(grid, u)] = now.own[u];
+      if (now.at[u] != nowhere) out[now.at[u]] = now.own[u];
     }
   }
 
@@ -127,15 +135,16 @@ struct halo_text : computation {
   GPUSYNC_HD void exchange(Grid grid, uint32_t steps, Halo& halo) const {
     halo.enter();
     kept now = load(grid, 0);
+    const uint32_t first = grid.block() * words;
     halo_word from[Words * Neighbours];
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < Words * Neighbours; ++i) {
-      if (has(grid, i / Neighbours)) from[i] = halo.word(i % Neighbours, shifted(place(grid, i / Neighbours)));
+      if (now.at[i / Neighbours] != nowhere) from[i] = halo.word(i % Neighbours, now.from[i] % words);
     }
     for (uint32_t s = 0; s < steps; ++s) {
       GPUSYNC_UNROLL()
       for (uint32_t u = 0; u < Words; ++u) {
-        if (has(grid, u)) halo.put(place(grid, u), now.own[u]);
+        if (now.at[u] != nowhere) halo.put(now.at[u] - first, now.own[u]);
       }
       halo.send();
       if (work.overlaps) spend(grid, s);
@@ -152,33 +161,25 @@ struct halo_text : computation {
       if (!work.overlaps) spend(grid, s);
       halo.next();
     }
-    uint32_t* const to = steps % 2 == 0 ? a : b;
+    uint32_t* const out = steps % 2 == 0 ? a : b;
     GPUSYNC_UNROLL()
     for (uint32_t u = 0; u < Words; ++u) {
-      if (has(grid, u)) to[grid.block() * words + place(grid, u)] = now.own[u];
+      if (now.at[u] != nowhere) out[now.at[u]] = now.own[u];
     }
   }
 
  private:
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD static uint32_t place(Grid grid, uint32_t u) {
-    return grid.thread() + u * grid.threads();
-  }
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD bool has(Grid grid, uint32_t u) const {
-    return place(grid, u) < words;
-  }
-  /// The word of a neighbour that a word needs: another thread's.
-  GPUSYNC_HD uint32_t shifted(uint32_t i) const { return i + 1 == words ? 0 : i + 1; }
-
-  /// One thread works, for all to work would slow down those who wait on the same multiprocessor.
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
   GPUSYNC_HD void spend(Grid grid, uint32_t number) const {
-    if (work.distribution == halo_work::kind::none) return;
-    if (grid.thread() == 0) grid.delay(work.cycles(grid.block(), number));
+    if (work.distribution != halo_work::kind::none) take_time(grid, work, number);
+  }
+  /// One thread works, for all to work would slow down those who wait on the same multiprocessor. Out of line: steps
+  /// without work are not to step over it.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD GPUSYNC_COLD static void take_time(Grid grid, halo_work how, uint32_t number) {
+    if (grid.thread() == 0) grid.delay(how.cycles(grid.block(), number));
     grid.sync_block();
   }
 };
