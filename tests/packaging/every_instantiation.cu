@@ -38,6 +38,26 @@ __global__ void every_way(basic_grid_barrier<Algorithm, cuda_grid> barrier, time
   wait_every_way(barrier, span);
 }
 
+/// All votes and sums, of barriers that have them.
+template <class Algorithm>
+__global__ void votes_every_way(basic_grid_barrier<Algorithm, cuda_grid> barrier, timeout span, uint32_t* out) {
+  if (barrier.enter_votes_for(span) == wait_status::timed_out) return;
+  barrier.enter_votes();
+  uint32_t sum = barrier.sync_or(out[0] != 0) + barrier.sync_count(out[1] != 0) + barrier.sync_add(out[2]);
+  sum += barrier.vote_or(out[0] != 0) + barrier.vote_count(out[1] != 0) + barrier.vote_add(out[2]);
+  sum += barrier.sync_or_for(sum != 0, span).answer + barrier.sync_count_for(sum != 0, span).answer;
+  sum += barrier.sync_add_for(sum, span).answer + barrier.vote_or_for(sum != 0, span).answer;
+  sum += barrier.vote_count_for(sum != 0, span).answer + barrier.vote_add_for(sum, span).answer;
+  const auto end = [&](auto token) { sum += barrier.wait(static_cast<decltype(token)&&>(token)); };
+  const auto end_for = [&](auto token) { sum += barrier.wait_for(static_cast<decltype(token)&&>(token), span).answer; };
+  end(barrier.arrive_or(sum != 0));
+  end(barrier.arrive_count(sum != 0));
+  end(barrier.arrive_add(sum));
+  end_for(barrier.cast_or(sum != 0));
+  end_for(barrier.cast_count(sum != 0));
+  end_for(barrier.cast_add(sum));
+  out[3] = sum;
+}
 /// The barriers of several GPUs, whose text differs in what leading blocks do.
 template <class Algorithm>
 __global__ void across(basic_grid_barrier<Algorithm, cuda_grid, multi_gpu::across_gpus> barrier, timeout span) {
@@ -236,6 +256,8 @@ void every_instantiation() {
   instantiate_paces<pace::off, pace::compiler_fence, pace::block, pace::warps<3>, pace::warps<8, 4>, pace::lead<1>,
                     pace::lead<7>>();
   (void)&every_way<placed>;
+  (void)&votes_every_way<placed>;
+  (void)&votes_every_way<grid::lock_based<ordering::fence>>;
   (void)&every_way<grid::cluster_first>;
   (void)&every_way<grid::cooperative_groups>;
   (void)&of_warps<placed>;

@@ -159,6 +159,7 @@ WRAPPERS = {
     "view": cuda(
         LIBRARY,
         ("auto view", kernel("gpusync::grid_barrier barrier, unsigned first_thread, unsigned threads"))),
+    "grid_votes": cuda(LIBRARY + "__device__ float change(const float*, float*) { return 0; }\n", ("__global__", ALONE)),
     "proxy": cuda(
         LIBRARY + "__device__ void compute() {}\n__device__ void own_work() {}\n",
         ("gpusync::proxy_barrier", kernel("gpusync::grid_barrier barrier, unsigned workers, int steps"))),
