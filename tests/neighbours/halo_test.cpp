@@ -380,6 +380,26 @@ TYPED_TEST(HaloDeadlines, NameEachOnceInARingOfTwo) {
   EXPECT_EQ(storage.missing(), (named{{0, 1}}));
 }
 
+TYPED_TEST(HaloDeadlines, AreMetAgainOnceOneWasMet) {
+  typename TypeParam::storage storage(neighbourhood::line(2), 2);
+  std::atomic<uint32_t> told{0};
+  launch(
+      host_device{}, {2, 2},
+      [&](typename TypeParam::halo halo) {
+        if (host_grid::current().block() == 1) return;
+        EXPECT_EQ(TypeParam::step(halo, 20ms), wait_status::timed_out);
+        const halo_word from[1] = {halo.word(1, 0)};
+        double got[1];
+        EXPECT_EQ(halo.receive_for(patience), wait_status::timed_out);
+        EXPECT_EQ(halo.get_for(from, got, patience), wait_status::timed_out);
+        EXPECT_EQ(halo.next_for(wait_status::completed), wait_status::timed_out);
+        EXPECT_EQ(halo.try_enter(), wait_status::timed_out);
+        ++told;
+      },
+      storage.template halo<TypeParam::halo::form_of>());
+  EXPECT_EQ(told, 2u);
+}
+
 TYPED_TEST(HaloDeadlines, ALostHaloIsRefusedUntilItIsReset) {
   const auto who = neighbourhood::ring(3);
   typename TypeParam::storage storage(who, 2, {}, 0xfffffffe);
