@@ -54,7 +54,7 @@ void the_missing_are_named_once() {
 
 void one_that_has_gone_on_is_not_missing() {
   host_neighbour_storage storage(neighbourhood::of({{1, 2}, {0}, {0}}));
-  std::atomic<bool> over{false};
+  std::atomic<bool> over{false}, on{false};
   launch(
       host_device{}, {3, 1},
       [&](barrier b) {
@@ -63,11 +63,14 @@ void one_that_has_gone_on_is_not_missing() {
         if (own == 1) {
           (void)b.sync_for(patience);  // block 0 has arrived
           auto token = b.arrive();
+          on = true;
           while (!over) std::this_thread::yield();
           (void)b.wait_for(std::move(token), patience);
           return;
         }
-        (void)b.sync_for(30ms);
+        auto token = b.arrive();
+        while (!on) std::this_thread::yield();
+        (void)b.wait_for(std::move(token), 10ms);
         over = true;
       },
       storage.barrier());
