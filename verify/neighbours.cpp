@@ -58,9 +58,9 @@ exploration explore_barrier(const neighbourhood& who, const shape& form, const s
     const auto near = [&](uint32_t block) { return own == lonely ? block == own : is_near(who, own, block); };
     for (uint32_t launched = 0; launched < what.launches; ++launched) {
       const auto given = storage.barrier();
-      barrier_type barrier({given.header(), given.given().places, given.capacity(), given.given().words,
-                            given.given().log},
-                           given.who());
+      barrier_type barrier(
+          {given.header(), given.given().places, given.capacity(), given.given().words, given.given().log},
+          given.who());
       for (uint32_t i = 0; i < what.steps; ++i) {
         const uint32_t phase = launched * what.steps + i;
         // Parities begin anew with each launch, which orders what came before it.
@@ -225,16 +225,14 @@ void add_mutants() {
   add_halo_mutant<model_grid<torn_words>>("halo_of_torn_words", failure::data_race, ring(2), 1, steps(2));
   add_halo_mutant<model_grid<first_half_proves_both>, uint64_t>("halo_half_not_proved", failure::data_race, ring(2), 1,
                                                                 steps(2));
-  add_halo_mutant<model_grid<epoch_not_kept>>("halo_step_begins_anew", failure::data_race, ring(2), 1,
-                                              steps(1, 0, 2));
+  add_halo_mutant<model_grid<epoch_not_kept>>("halo_step_begins_anew", failure::data_race, ring(2), 1, steps(1, 0, 2));
   add_halo_mutant<model_grid<no_release>, uint32_t, halo_form::flags>("halo_flags_relaxed_publish", failure::data_race,
                                                                       ring(2), 1, steps(2));
   add_halo_mutant<model_grid<no_acquire>, uint32_t, halo_form::flags>("halo_flags_without_acquire", failure::data_race,
                                                                       ring(2), 1, steps(2));
   // Words carry themselves and nothing else.
-  add_check("neighbours_mutant", "halo_words_order_other_data", [] {
-    expect_found("halo_words_order_other_data", explore_data_beside_words(), failure::data_race);
-  });
+  add_check("neighbours_mutant", "halo_words_order_other_data",
+            [] { expect_found("halo_words_order_other_data", explore_data_beside_words(), failure::data_race); });
 }
 
 }  // namespace

@@ -204,9 +204,9 @@ class steps_beside_plain_ones {
   void expect_equal_after(uint32_t steps, const std::string& what) {
     check_cuda(cudaDeviceSynchronize(), what.c_str());
     for (uint32_t i = 0; i < steps; ++i, ++done_) {
-      plain_step<Bits><<<who_.blocks(), std::min(words_, 256u)>>>(
-          table(), static_cast<const Bits*>(plain_[done_ % 2].address()),
-          static_cast<Bits*>(plain_[(done_ + 1) % 2].address()), words_);
+      plain_step<Bits>
+          <<<who_.blocks(), std::min(words_, 256u)>>>(table(), static_cast<const Bits*>(plain_[done_ % 2].address()),
+                                                      static_cast<Bits*>(plain_[(done_ + 1) % 2].address()), words_);
     }
     check_cuda(cudaGetLastError(), "plain_step");
     check_cuda(cudaDeviceSynchronize(), "plain_step");
@@ -237,8 +237,7 @@ class CudaNeighbours : public CudaTest {
   /// The blocks that are asked for, or as many as run at once.
   template <class Kernel>
   uint32_t fitting(Kernel kernel, uint32_t blocks, uint32_t threads) const {
-    return static_cast<uint32_t>(
-        std::min<uint64_t>(blocks, max_co_resident(device(), kernel, {1, threads}).blocks()));
+    return static_cast<uint32_t>(std::min<uint64_t>(blocks, max_co_resident(device(), kernel, {1, threads}).blocks()));
   }
   std::string words_for(const neighbourhood& who, uint32_t threads) const {
     return std::to_string(who.blocks()) + " x " + std::to_string(threads) + ", " + std::to_string(who.slots()) +
@@ -438,9 +437,8 @@ TEST_F(CudaNeighbours, AGraphReplayedAHundredTimes) {
   replay(100, [&](cudaStream_t stream) {
     launch(device(), stream, {who.blocks(), 64u}, barrier_steps, barrier.barrier(), chains.table(), address(buffers),
            chains.state(), 3u, true, false, false, chains.faults());
-    launch(device(), stream, {who.blocks(), 64u}, halo_steps<uint32_t, uint32_t, halo_form::automatic>,
-           exchange.halo(), chains.state(), 2u, true, way::several, static_cast<uint32_t>(exchange.form_for(64)),
-           chains.faults());
+    launch(device(), stream, {who.blocks(), 64u}, halo_steps<uint32_t, uint32_t, halo_form::automatic>, exchange.halo(),
+           chains.state(), 2u, true, way::several, static_cast<uint32_t>(exchange.form_for(64)), chains.faults());
   });
   chains.expect_equal_after(500, "a graph");
 }
@@ -448,8 +446,8 @@ TEST_F(CudaNeighbours, AGraphReplayedAHundredTimes) {
 // ---- Time-outs ----
 
 /// Block `absent` leaves before phase `last`. Its neighbours give up after `span`, the others not of themselves.
-__global__ void barrier_misses(neighbour_barrier barrier, seen_table who, uint32_t absent, uint32_t last,
-                               uint64_t span, uint32_t* told) {
+__global__ void barrier_misses(neighbour_barrier barrier, seen_table who, uint32_t absent, uint32_t last, uint64_t span,
+                               uint32_t* told) {
   bool near = false;
   for (uint32_t slot = 0; slot < who.slots; ++slot) near = near || who.at(blockIdx.x, slot) == absent;
   for (uint32_t phase = 0; phase < last + gridDim.x; ++phase) {

@@ -294,8 +294,8 @@ TEST(NeighbourBarrierDeadlines, NameAllNeighboursThatAreMissing) {
 }
 
 TEST(NeighbourBarrierDeadlines, DoNotNameANeighbourThatHasGoneOn) {
-  // Block 0 waits for 1 and 2 in phase 0. Block 1 arrives and works long; block 3, its other neighbour, is there too, so
-  // it passes; block 2 never comes.
+  // Block 0 waits for 1 and 2 in phase 0. Block 1 arrives and works long; block 3, its other neighbour, is there too,
+  // so it passes; block 2 never comes.
   host_neighbour_storage storage(neighbourhood::of({{1, 2}, {0, 3}, {0}, {1}}));
   std::atomic<bool> over{false}, on{false};
   launch(
@@ -424,12 +424,27 @@ TEST(NeighbourBarrierRefusals, AGridOfAnotherSize) {
   }
 }
 
+TEST(NeighbourBarrierRefusals, AGridOfAnotherSizePastTheChecksOfALaunch) {
+  host_neighbour_storage storage(neighbourhood::ring(3));
+  auto given = storage.barrier().given();
+  given.header = {};  // of no storage
+  for (const uint32_t blocks : {1u, 2u, 4u}) {
+    const barrier unchecked(given, storage.barrier().who());
+    EXPECT_NE(refusal([&] {
+                launch(
+                    host_device{}, {blocks, 1}, [](barrier b) { b.sync(); }, unchecked);
+              }).find("blocks that does not join it"),
+              std::string::npos);
+  }
+}
+
 TEST(NeighbourBarrierRefusals, AStorageThatIsGoneOrSharedOrInUse) {
   const auto nothing = [](barrier) {};
   auto storage = std::make_unique<host_neighbour_storage>(neighbourhood::ring(2));
   const auto two = [](barrier, barrier) {};
-  EXPECT_NE(refusal([&] { launch(host_device{}, {2, 1}, two, storage->barrier(), storage->barrier()); })
-                .find("share one storage"),
+  EXPECT_NE(refusal([&] {
+              launch(host_device{}, {2, 1}, two, storage->barrier(), storage->barrier());
+            }).find("share one storage"),
             std::string::npos);
   std::atomic<uint32_t> refused{0};
   launch(
@@ -450,7 +465,9 @@ TEST(NeighbourBarrierRefusals, AStorageThatIsGoneOrSharedOrInUse) {
   EXPECT_EQ(refused, 1u);
   const barrier left_behind(storage->barrier().given(), storage->barrier().who());
   storage.reset();
-  EXPECT_NE(refusal([&] { launch(host_device{}, {2, 1}, nothing, left_behind); }).find("has been destroyed"),
+  EXPECT_NE(refusal([&] {
+              launch(host_device{}, {2, 1}, nothing, left_behind);
+            }).find("has been destroyed"),
             std::string::npos);
 }
 

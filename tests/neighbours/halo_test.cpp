@@ -223,7 +223,8 @@ TYPED_TEST(Halo, TakesTheFormThatTheRuleSays) {
       host_halo_storage<TypeParam> storage(who, 5, rule);
       const halo_form expected = words ? halo_form::words : halo_form::flags;
       EXPECT_EQ(storage.form_for(2), expected);
-      const auto chains = chains_of<TypeParam, halo_form::automatic>(storage, who, 2, {4, 3}, way::several, {}, expected);
+      const auto chains =
+          chains_of<TypeParam, halo_form::automatic>(storage, who, 2, {4, 3}, way::several, {}, expected);
       EXPECT_EQ(chains, (reference<TypeParam>(who, 5, 7)));
       if (by_bytes) continue;
       // The same storage, blocks of more threads.
@@ -265,7 +266,8 @@ TEST(HaloValues, MayBeStructsAndPayNoHeedToBits) {
             halo.put(0, {0.5f * static_cast<float>(own), -step});
             halo.send();
             halo.receive();
-            const both got = halo.get(halo.word(own == 0 ? 1 : 0, 0)), nobody = halo.get(halo.word(own == 0 ? 0 : 1, 0));
+            const both got = halo.get(halo.word(own == 0 ? 1 : 0, 0)),
+                       nobody = halo.get(halo.word(own == 0 ? 0 : 1, 0));
             EXPECT_EQ(got.x, 0.5f * static_cast<float>(1 - own));
             EXPECT_EQ(got.y, -step);
             EXPECT_EQ(nobody.x, 0.0f);
@@ -424,7 +426,8 @@ TYPED_TEST(HaloDeadlines, ALostHaloIsRefusedUntilItIsReset) {
           for (uint32_t step = 0; step < 3; ++step) {
             if (step == 1) begun.of(3);
             if (!all && step == 1 && host_grid::current().block() == 0) return;
-            if (TypeParam::step(halo, all || step == 0 ? timeout(patience) : timeout(80ms)) == wait_status::timed_out) return;
+            if (TypeParam::step(halo, all || step == 0 ? timeout(patience) : timeout(80ms)) == wait_status::timed_out)
+              return;
           }
         },
         storage.template halo<TypeParam::halo::form_of>());

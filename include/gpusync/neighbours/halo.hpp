@@ -413,8 +413,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
       if (by_words()) {
         word_pair found[Count];
         // Two words of 4 bytes lie as the halves of one of 8.
-        const wait_status status = await<detail::halo_unit<8>>(
-            reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found, limit);
+        const wait_status status =
+            await<detail::halo_unit<8>>(reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found, limit);
         GPUSYNC_UNROLL()
         for (uint32_t i = 0; i < Count; ++i) {
           values[i][0] = from[i].exists() ? value_of(halves::value(found[i].first)) : T();
@@ -498,8 +498,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
                                                                                    const Word* word, uint32_t step,
                                                                                    Deadline limit) {
     return detail::wait_long<memory_order::relaxed, scope::device>(
-        grid, word, word_of_step<Words>{step, log.report},
-        wait_context<Deadline>(limit, log, grid.block(), step));
+        grid, word, word_of_step<Words>{step, log.report}, wait_context<Deadline>(limit, log, grid.block(), step));
   }
 
   /// Names the neighbours whose words have not come.
