@@ -48,41 +48,26 @@ void instantiate_across(grid::algorithm_list<Algorithms...>) {
   ((void)&across<Algorithms>, ...);
 }
 
-/// Blocks that wait for their neighbours.
-__global__ void beside(neighbour_barrier barrier, timeout span) {
-  wait_every_way(barrier, span);
-}
+/// Words of neighbours.
 template <class T, halo_form Form>
-__global__ void exchanging(halo<T, Form> exchange, timeout span) {
-  if (exchange.try_enter() == wait_status::timed_out) return;
-  exchange.enter();
-  for (uint32_t step = 0; step < 2; ++step) {
-    exchange.put(0, T(1));
-    exchange.put_pair(2, T(2), T(3));
-    exchange.send();
-    if (step == 0) {
-      exchange.receive();
-    } else if (exchange.receive_for(span) == wait_status::timed_out) {
-      return;
-    }
-    const halo_word from[2] = {exchange.word(0, 0), exchange.word(1, 2)};
-    T got[2], pairs[2][2];
-    exchange.get(from, got);
-    exchange.get_pairs(from, pairs);
-    const wait_status status = exchange.get_for(from, got, span);
-    exchange.put(4, exchange.get(from[0]) + got[1] + pairs[1][1]);
-    if (step == 0) {
-      exchange.next();
-    } else {
-      (void)exchange.next_for(status);
-    }
-  }
+__global__ void exchanged(halo<T, Form> words, T* values, timeout span) {
+  if (words.try_enter() == wait_status::timed_out) return;
+  const halo_word from[2] = {words.word(0, 0), words.word(1, 0)};
+  T found[2], pairs[2][2];
+  words.put_pair(0, values[0], values[1]);
+  words.send();
+  words.receive();
+  words.get(from, found);
+  words.get_pairs(from, pairs);
+  values[0] = found[0] + pairs[1][1] + words.get(from[0]);
+  words.next();
+  words.put(0, values[0]);
+  words.send();
+  if (words.receive_for(span) == wait_status::timed_out) return;
+  (void)words.next_for(words.get_for(from, found, span));
 }
-template <class T>
-void instantiate_halos() {
-  (void)&exchanging<T, halo_form::words>;
-  (void)&exchanging<T, halo_form::flags>;
-  (void)&exchanging<T, halo_form::automatic>;
+__global__ void with_neighbours(neighbour_barrier barrier, timeout span) {
+  wait_every_way(barrier, span);
 }
 
 /// What keeps warps or blocks in step.
@@ -242,9 +227,10 @@ void every_instantiation() {
   instantiate_algorithms(grid::cuda_algorithms{});
   instantiate_algorithms(rivals::literal_algorithms{});
   instantiate_across(multi_gpu::algorithms());
-  (void)&beside;
-  instantiate_halos<float>();
-  instantiate_halos<double>();
+  (void)&exchanged<float, halo_form::words>;
+  (void)&exchanged<double, halo_form::automatic>;
+  (void)&exchanged<uint32_t, halo_form::flags>;
+  (void)&with_neighbours;
   (void)&windowed<pace::best_effort>;
   (void)&windowed<pace::strict>;
   instantiate_paces<pace::off, pace::compiler_fence, pace::block, pace::warps<3>, pace::warps<8, 4>, pace::lead<1>,

@@ -26,6 +26,9 @@ enum class misuse : uint32_t {
   concurrent_calls,    ///< two reductions at once on one storage
   out_of_turn,         ///< a halo's functions called in another order than put(), send(), receive(), get(), next()
   overtaken,           ///< a halo's word was overwritten before it was got
+  unknown_counter,     ///< a dependency counter that does not exist; detail: its number
+  surplus_publish,     ///< more publishes in an epoch than the storage was told of; detail: the counter
+  incomplete_epoch,    ///< a publish to a counter to which some of earlier launches are missing; detail: the counter
 };
 
 #if !defined(__CUDACC_RTC__)
@@ -74,6 +77,18 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
       return who +
              " came too late for a word of a neighbour, which had gone on and overwritten it. In each step of a halo a "
              "block must get() at least one word of each of its neighbours.";
+    case misuse::unknown_counter:
+      return who + " named dependency counter " + std::to_string(detail) +
+             ", which its storage does not have. They are numbered from 0 to size() - 1.";
+    case misuse::surplus_publish:
+      return who + " published to dependency counter " + std::to_string(detail) +
+             " when it had all that its storage was told of for an epoch. Make the storage for as many publishes as "
+             "there are, let every block of a launch call the counters, if only enter(), and next_epoch() as often as "
+             "the others.";
+    case misuse::incomplete_epoch:
+      return who + " published to dependency counter " + std::to_string(detail) +
+             ", to which publishes of an earlier launch are missing. Make the storage for as many publishes as there "
+             "are in an epoch, or call reset() after a launch that left some out.";
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <gpusync/core/cuda_backend.hpp>
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/launch/cuda.cuh>
+#include <gpusync/neighbours/dependency_counters.cuh>
 #include <gpusync/neighbours/halo_storage.hpp>
 #include <gpusync/neighbours/neighbour_barrier.hpp>
 

@@ -14,9 +14,6 @@
 //   }
 #pragma once
 
-#include <type_traits>
-#include <utility>
-
 #include <gpusync/core/concepts.hpp>
 #include <gpusync/core/handle.hpp>
 #include <gpusync/core/wait.hpp>
@@ -125,7 +122,7 @@ struct halo_argument {
 template <class T, class Grid, halo_form Form = halo_form::automatic>
 class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>> {
   static_assert(is_grid<Grid>, "a Grid has what core/concepts.hpp says");
-  static_assert(std::is_trivially_copyable<T>::value && (sizeof(T) == 4 || sizeof(T) == 8),
+  static_assert(__is_trivially_copyable(T) && (sizeof(T) == 4 || sizeof(T) == 8),
                 "a halo's values are trivially copyable, of 4 or 8 bytes");
 
  public:
@@ -139,6 +136,25 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   }
   /// For launches on host threads: what one thread of `original`'s kernel gets.
   GPUSYNC_HD basic_halo(detail::for_one_thread, const basic_halo& original) : given_(original.given_) {}
+  /// In the place of another form's: see in_form().
+  GPUSYNC_HD basic_halo(detail::for_one_thread, const argument& given) : given_(given) {}
+
+  /// Calls `use(halo)` with a halo of the one form that the launch has chosen, in the place of this one: the steps are
+  /// compiled for each form, and neither pays for the other. Before the first use of this halo, which is not used from
+  /// then on. All threads of the block.
+  GPUSYNC_API_TEMPLATE
+  template <class Use>
+  GPUSYNC_HD void in_form(Use&& use) {
+    if (stage_ != stage::fresh) refuse();
+    stage_ = stage::lent;
+    if (by_words()) {
+      basic_halo<T, Grid, halo_form::words> fixed(detail::for_one_thread{}, given_);
+      use(fixed);
+    } else {
+      basic_halo<T, Grid, halo_form::flags> fixed(detail::for_one_thread{}, given_);
+      use(fixed);
+    }
+  }
 
   /// Words of a block.
   GPUSYNC_HD uint32_t words() const { return given_.words; }
@@ -207,7 +223,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     const Grid grid = Grid::current();
     if (by_words()) {
-      sent_at_ = grid.cycles();
+      sent_at_ = static_cast<uint32_t>(grid.cycles());
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
     }
@@ -271,7 +287,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   using unit = typename argument::unit;
   using bits = typename argument::bits;
 
-  enum class stage : uint32_t { putting, sent, received, fresh, lost, original };
+  enum class stage : uint32_t { putting, sent, received, fresh, lost, original, lent };
 
   GPUSYNC_HD bool by_words() const {
     if constexpr (Form == halo_form::words) return true;
@@ -361,8 +377,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     const Grid grid = Grid::current();
     if (by_words()) {
       // Polls that come too early delay the words that they wait for.
-      const uint64_t gone = grid.cycles() - sent_at_;
-      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - static_cast<uint32_t>(gone));
+      const uint32_t gone = static_cast<uint32_t>(grid.cycles()) - sent_at_;
+      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - gone);
     } else {
       uint32_t flag = 0;
       if constexpr (Deadline::bounded)
@@ -531,7 +547,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   uint32_t passed_ = 0;
   stage stage_ = stage::fresh;
   uint32_t timeout_flag_ = 0;
-  uint64_t sent_at_ = 0;  ///< by the multiprocessor's clock
+  uint32_t sent_at_ = 0;  ///< by the multiprocessor's clock, modulo 2^32
 };
 
 }  // namespace gpusync

@@ -4,6 +4,7 @@
 #include <gpusync/core/host_backend.hpp>
 #include <gpusync/core/host_grid.hpp>
 #include <gpusync/launch/host.hpp>
+#include <gpusync/neighbours/dependency_counters_host.hpp>
 #include <gpusync/neighbours/halo_storage.hpp>
 #include <gpusync/neighbours/neighbour_barrier.hpp>
 

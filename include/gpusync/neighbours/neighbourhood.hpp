@@ -45,7 +45,8 @@ class neighbourhood {
   static neighbourhood grid(const extent& blocks, corners around = corners::no) {
     return shaped(blocks, around, false);
   }
-  /// The neighbours of each block. Throws invalid_argument, naming the block, for a block that is not there, is in its
+  /// The neighbours of each block, in slots as they stand in its list; `none` leaves a slot empty, as does a list that
+  /// is shorter than others. Throws invalid_argument, naming the block, for a block that is not there, is in its
   /// own list or twice in one, waits for one that does not wait for it, or has more than most_slots neighbours.
   static neighbourhood of(const std::vector<std::vector<uint32_t>>& lists) {
     size_t slots = 1;
@@ -61,6 +62,7 @@ class neighbourhood {
     for (size_t block = 0; block < lists.size(); ++block) {
       for (size_t slot = 0; slot < lists[block].size(); ++slot) {
         const uint32_t other = lists[block][slot];
+        if (other == none) continue;
         check_neighbour(lists, block, other, slot);
         made.table_[block * slots + slot] = other;
       }
