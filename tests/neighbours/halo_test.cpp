@@ -236,6 +236,60 @@ TYPED_TEST(Halo, TakesTheFormThatTheRuleSays) {
   }
 }
 
+/// What a kernel does that is compiled for each form.
+template <class Halo>
+void add_up(Halo& halo, uint32_t own, std::atomic<uint32_t>& wrong) {
+  for (uint32_t step = 0; step < 10; ++step) {
+    halo.put(0, static_cast<typename Halo::value_type>(10 * step + own));
+    halo.send();
+    halo.receive();
+    wrong += halo.get(halo.word(0, 0)) != static_cast<typename Halo::value_type>(10 * step + (own + 2) % 3);
+    wrong += halo.get(halo.word(1, 0)) != static_cast<typename Halo::value_type>(10 * step + (own + 1) % 3);
+    halo.next();
+  }
+}
+
+TYPED_TEST(Halo, IsHandedOnInTheFormOfTheLaunch) {
+  for (const uint32_t most : {0u, 1u}) {
+    halo_rule rule;
+    rule.most_words_a_thread = most;
+    host_halo_storage<TypeParam> storage(neighbourhood::ring(3), 1, rule);
+    const halo_form expected = most == 0 ? halo_form::flags : halo_form::words;
+    std::atomic<uint32_t> wrong{0};
+    for (int launches = 0; launches < 2; ++launches) {
+      launch(
+          host_device{}, {3, 1},
+          [&](host_halo<TypeParam> halo) {
+            halo.in_form([&](auto& fixed) {
+              wrong += std::decay_t<decltype(fixed)>::form_of != expected;
+              add_up(fixed, host_grid::current().block(), wrong);
+            });
+          },
+          storage.halo());
+    }
+    EXPECT_EQ(wrong, 0u) << static_cast<int>(expected);
+  }
+}
+
+TYPED_TEST(Halo, IsNotUsedBesideTheOneThatItWasHandedOnAs) {
+  for (const int way : {0, 1, 2, 3, 4}) {
+    host_halo_storage<TypeParam> storage(neighbourhood::ring(1), 1);
+    EXPECT_THROW(launch(
+                     host_device{}, {1, 1},
+                     [&](host_halo<TypeParam> halo) {
+                       if (way == 4) halo.send();
+                       halo.in_form([](auto&) {});
+                       if (way == 0) halo.send();
+                       if (way == 1) halo.enter();
+                       if (way == 2) (void)halo.try_enter();
+                       if (way == 3) halo.in_form([](auto&) {});
+                     },
+                     storage.halo()),
+                 invalid_argument)
+        << way;
+  }
+}
+
 TYPED_TEST(Halo, ItsStorageMayBeMoved) {
   const auto who = neighbourhood::ring(3);
   halo_rule rule;
@@ -705,8 +759,8 @@ TEST(HaloStorageRefusals, AWordThatWasOverwritten) {
 TEST(HaloRule, CountsWhatTheGridPolls) {
   halo_rule rule;
   EXPECT_EQ(rule.choose(132, 2, 256, 4, 256), halo_form::words);
-  EXPECT_EQ(rule.choose(132, 2, 513, 4, 256), halo_form::flags) << "three words a thread";
-  EXPECT_EQ(rule.choose(132, 2, 512, 4, 256), halo_form::words) << "two";
+  EXPECT_EQ(rule.choose(132, 2, 1025, 4, 256), halo_form::flags) << "five words a thread";
+  EXPECT_EQ(rule.choose(132, 2, 1024, 4, 256), halo_form::words) << "four";
   EXPECT_EQ(rule.choose(1056, 8, 256, 4, 256), halo_form::flags) << "17 MB";
   EXPECT_EQ(rule.choose(1056, 2, 256, 4, 256), halo_form::words) << "4.3 MB";
   EXPECT_EQ(rule.choose(1056, 2, 256, 8, 256), halo_form::flags) << "8.7 MB";

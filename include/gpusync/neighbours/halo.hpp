@@ -175,7 +175,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API wait_status try_enter() {
     if (stage_ == stage::lost) return wait_status::timed_out;
     const Grid grid = Grid::current();
-    if (stage_ == stage::fresh || stage_ == stage::original) find_step(grid);
+    if (stage_ != stage::putting) find_step(grid);
     if constexpr (Grid::may_lose_phases) {
       if (grid.sync_block_or(given_.log.lost(grid) != 0)) {
         stage_ = stage::lost;

@@ -42,13 +42,13 @@ std::vector<solving> cases_of(const experiment_request& request) {
   std::vector<solving> cases;
   for (const step_shape& shape : shapes_of(request)) {
     for (const int64_t side : chosen_numbers(request, "side",
-                                             on_host ? std::vector<uint32_t>{8}
+                                             on_host         ? std::vector<uint32_t>{8}
                                              : request.quick ? std::vector<uint32_t>{256}
                                                              : std::vector<uint32_t>{128, 256, 512})) {
       const auto types = request.axes.words.find("type");
       for (const std::string& type : types != request.axes.words.end() ? types->second
-                                     : request.quick ? std::vector<std::string>{"float"}
-                                                     : std::vector<std::string>{"float", "double"}) {
+                                     : request.quick                   ? std::vector<std::string>{"float"}
+                                                                       : std::vector<std::string>{"float", "double"}) {
         cases.push_back({shape, side, type});
       }
     }
@@ -88,7 +88,8 @@ void run(const experiment_request& request, const experiment_sink& sink) {
 
 const register_experiment registered({
     name,
-    "conjugate gradients to convergence, two steps with a sum over all blocks in an iteration: one kernel with barriers "
+    "conjugate gradients to convergence, two steps with a sum over all blocks in an iteration: one kernel with "
+    "barriers "
     "or votes, or two kernels for each iteration",
     {},
     {device_kind::cuda, device_kind::host},
@@ -102,7 +103,9 @@ const register_experiment registered({
       "lock-based-acquire-release,votes"}},
     run,
     check_methods([](const device_description& device) {
-      return open_side<conjugate_device>(device)->solving(std::make_shared<const conjugate_problem>(4), false)->methods();
+      return open_side<conjugate_device>(device)
+          ->solving(std::make_shared<const conjugate_problem>(4), false)
+          ->methods();
     }),
 });
 

@@ -116,10 +116,11 @@ check_result conjugate_result::check(uint64_t steps) {
 }
 
 std::string conjugate_result::how() const {
-  return is_double_ ? "each x within 1e-6 of the largest of the host's; the residual computed on the host; the same number "
-                      "of iterations"
-                    : "each x within 1e-3 of the largest of the host's; the residual computed on the host; the same number "
-                      "of iterations";
+  return is_double_
+             ? "each x within 1e-6 of the largest of the host's; the residual computed on the host; the same number "
+               "of iterations"
+             : "each x within 1e-3 of the largest of the host's; the residual computed on the host; the same number "
+               "of iterations";
 }
 
 }  // namespace gpusync::tool

@@ -58,14 +58,8 @@ std::vector<array_content> conjugate_arrays(const conjugate_problem& problem, ui
   const auto zeros = [&] { return array_content::filled(rows, Real{0}); };
   std::vector<double> partials(size_t{4} * contributions, 0);
   partials[size_t{2} * contributions] = problem.first_rr();
-  return {array_content::once(problem.columns()),
-          array_content::once(as_real(problem.values())),
-          array_content::of(as_real(problem.right_side())),
-          zeros(),
-          zeros(),
-          zeros(),
-          zeros(),
-          zeros(),
+  return {array_content::once(problem.columns()), array_content::once(as_real(problem.values())),
+          array_content::of(as_real(problem.right_side())), zeros(), zeros(), zeros(), zeros(), zeros(),
           array_content::of(partials),
           // Before the first iteration there is no direction: beta is 0.
           array_content::of(std::vector<double>{1, 1e300})};

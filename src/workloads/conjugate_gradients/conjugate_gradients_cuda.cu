@@ -42,7 +42,9 @@ class cuda_conjugate : public workload {
   cuda_conjugate(const cuda_target& where, std::shared_ptr<const conjugate_problem> problem)
       : where_(where), problem_(std::move(problem)) {}
 
-  std::vector<step_method> methods() const override { return methods_of(computation({(problem_->rows() + 511) / 512, 512})); }
+  std::vector<step_method> methods() const override {
+    return methods_of(computation({(problem_->rows() + 511) / 512, 512}));
+  }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     return prepare_program(method, shape, computation(shape));
@@ -79,8 +81,7 @@ class cuda_conjugate : public workload {
     cuda_computation all{
         where_, kernels, text, steps,
         std::make_shared<conjugate_result>(problem_, sizeof(Real) == sizeof(double), shape.blocks, memory)};
-    all.own.push_back({conjugate_votes_method(),
-                       reinterpret_cast<const void*>(&run_conjugate_votes<in_registers>),
+    all.own.push_back({conjugate_votes_method(), reinterpret_cast<const void*>(&run_conjugate_votes<in_registers>),
                        [](const cuda_target& where, const step_shape& of) -> std::unique_ptr<cuda_waiting> {
                          return std::make_unique<two_barriers>(where, of.blocks);
                        }});

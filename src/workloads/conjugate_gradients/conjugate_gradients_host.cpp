@@ -37,16 +37,15 @@ class host_conjugate : public workload {
         std::make_shared<conjugate_result>(problem_, sizeof(Real) == sizeof(double), threads, memory)};
     computation.own.push_back(
         {conjugate_votes_method(), [text](const step_shape& of) -> std::function<void(uint32_t)> {
-           if (of.threads != 1) throw invalid_argument("On host threads sums come with the barrier of blocks of 1 thread.");
+           if (of.threads != 1)
+             throw invalid_argument("On host threads sums come with the barrier of blocks of 1 thread.");
            const auto low = std::make_shared<host_barrier_storage<conjugate_algorithm>>(of.blocks);
            const auto high = std::make_shared<host_barrier_storage<conjugate_algorithm>>(of.blocks);
            return [text, of, low, high](uint32_t steps) {
              using barrier = basic_grid_barrier<conjugate_algorithm, host_grid>;
              launch(
                  host_device{}, {of.blocks, of.threads},
-                 [&text, steps](barrier a, barrier b) {
-                   conjugate_by_votes(host_grid::current(), text, steps, a, b);
-                 },
+                 [&text, steps](barrier a, barrier b) { conjugate_by_votes(host_grid::current(), text, steps, a, b); },
                  low->barrier(), high->barrier());
            };
          }});

@@ -34,8 +34,8 @@ GPUSYNC_HD inline double of_bits(uint64_t bits) {
   return value;
 }
 
-/// A sum of positive numbers in fixed point, as two sums of 32 bits: no order of additions changes it. 53 bits, of which
-/// the sum before took 37: a sum may be 2^15 times as large as the one before. Up to 2,048 blocks.
+/// A sum of positive numbers in fixed point, as two sums of 32 bits: no order of additions changes it. 53 bits, of
+/// which the sum before took 37: a sum may be 2^15 times as large as the one before. Up to 2,048 blocks.
 struct fixed_point {
   static constexpr uint32_t low_bits = 21;
   double scale;
@@ -60,8 +60,8 @@ struct conjugate_data {
   const uint32_t* columns;  ///< [entry * rows + row]
   const Real* values;
   Real *r_even, *r_odd, *p_even, *p_odd, *q, *x;  ///< r and p of even iterations and of odd ones
-  double* partials;  ///< [2 * sum + iteration % 2][contribution]; sum 0: p'q, 1: rr
-  double* sums;      ///< rr of even iterations and of odd ones
+  double* partials;                               ///< [2 * sum + iteration % 2][contribution]; sum 0: p'q, 1: rr
+  double* sums;                                   ///< rr of even iterations and of odd ones
   uint32_t rows;
   uint32_t contributions;  ///< of each sum
   double first_rr, first_pq;
@@ -260,16 +260,16 @@ GPUSYNC_HD void conjugate_by_votes(Grid grid, const Text& text, uint32_t steps, 
   for (uint32_t i = 0; i < steps / 2; ++i) {
     {
       const fixed_point sum = fixed_point::after(pq);
-      const int64_t mine =
-          sum.units(text.sum_of_block(grid, text.first_half(grid, i % 2, static_cast<decltype(+made.own.q[0])>(beta), made.own)));
+      const int64_t mine = sum.units(
+          text.sum_of_block(grid, text.first_half(grid, i % 2, static_cast<decltype(+made.own.q[0])>(beta), made.own)));
       auto first = low.cast_add(fixed_point::low(mine));
       auto second = high.cast_add(fixed_point::high(mine));
       const uint32_t low_sum = low.wait(static_cast<decltype(first)&&>(first));
       pq = sum.value(low_sum, high.wait(static_cast<decltype(second)&&>(second)));
     }
     const fixed_point sum = fixed_point::after(rr);
-    const int64_t mine =
-        sum.units(text.sum_of_block(grid, text.second_half(grid, i % 2, static_cast<decltype(+made.own.q[0])>(rr / pq), made.own)));
+    const int64_t mine = sum.units(text.sum_of_block(
+        grid, text.second_half(grid, i % 2, static_cast<decltype(+made.own.q[0])>(rr / pq), made.own)));
     auto first = low.cast_add(fixed_point::low(mine));
     auto second = high.arrive_add(fixed_point::high(mine));
     const uint32_t low_sum = low.wait(static_cast<decltype(first)&&>(first));
