@@ -145,7 +145,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API_TEMPLATE
   template <class Use>
   GPUSYNC_HD void in_form(Use&& use) {
-    if (stage_ != stage::fresh) refuse();
+    if (stage_ != stage::fresh) refuse(given_.log.report, stage_);
     stage_ = stage::lent;
     if (by_words()) {
       basic_halo<T, Grid, halo_form::words> fixed(detail::for_one_thread{}, given_);
@@ -168,7 +168,9 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// Finds the step that the block is in. Need not be called; before a loop of steps it keeps this out of the loop's
   /// code. All threads of the block. After a step was given up it ends the launch.
   GPUSYNC_API void enter() {
-    if (stage_ == stage::fresh || stage_ == stage::original || stage_ == stage::lost) join();
+    if (stage_ == stage::fresh) return join();
+    // Said plainly, for a compiler to know what it is in the steps that follow.
+    if (stage_ != stage::putting) refuse(given_.log.report, stage_);
   }
   /// The same for kernels whose waits carry deadlines: they begin with it, for a first put() or send() is an enter().
   /// timed_out: a step has been given up, by an earlier launch most likely; leave the kernel.
@@ -223,7 +225,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     const Grid grid = Grid::current();
     if (by_words()) {
-      sent_at_ = static_cast<uint32_t>(grid.cycles());
+      if (given_.places.poll_backoff != 0) sent_at_ = static_cast<uint32_t>(grid.cycles());
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
     }
@@ -318,7 +320,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API void at_stage(stage wanted) {
     if (stage_ == wanted) return;
     if (stage_ == stage::fresh && wanted == stage::putting) return join();
-    refuse();
+    refuse(given_.log.report, stage_);
   }
   /// Calls with a deadline say so again once a step was given up; others end the launch.
   GPUSYNC_API_TEMPLATE
@@ -327,11 +329,13 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     if constexpr (Deadline::bounded) return stage_ == stage::lost;
     return false;
   }
-  GPUSYNC_API GPUSYNC_COLD void refuse() const {
-    Grid::current().fail(given_.log.report,
-                         stage_ == stage::lost       ? misuse::lost_phase
-                         : stage_ == stage::original ? misuse::shared_handle
-                                                     : misuse::out_of_turn,
+  GPUSYNC_API_TEMPLATE
+  template <class Nothing = void>
+  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(timeout_report* report, stage found) {
+    Grid::current().fail(report,
+                         found == stage::lost       ? misuse::lost_phase
+                         : found == stage::original ? misuse::shared_handle
+                                                    : misuse::out_of_turn,
                          0);
   }
 
@@ -344,7 +348,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   }
 
   GPUSYNC_API void find_step(Grid grid) {
-    if (stage_ != stage::fresh) refuse();
+    if (stage_ != stage::fresh) refuse(given_.log.report, stage_);
     if (grid.blocks() != given_.blocks) grid.fail(given_.log.report, misuse::outsider, given_.blocks);
     own_ = grid.block() * given_.pitch;
     if (by_words()) {
@@ -377,8 +381,10 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     const Grid grid = Grid::current();
     if (by_words()) {
       // Polls that come too early delay the words that they wait for.
-      const uint32_t gone = static_cast<uint32_t>(grid.cycles()) - sent_at_;
-      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - gone);
+      if (given_.places.poll_backoff != 0) {
+        const uint32_t gone = static_cast<uint32_t>(grid.cycles()) - sent_at_;
+        if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - gone);
+      }
     } else {
       uint32_t flag = 0;
       if constexpr (Deadline::bounded)
