@@ -1,6 +1,7 @@
 // Breaks the contract of a barrier in one way, and prints what the library says of the failed launch: `cuda_misuse
 // WAY`. A process of its own, for the CUDA context is lost with the launch.
 #include <gpusync/gpusync.cuh>
+#include <gpusync/neighbours/cuda.cuh>
 #include <gpusync/reduce/reduce.cuh>
 
 #include <cstdio>
@@ -78,6 +79,35 @@ __global__ void outlives_a_time_out(grid_barrier barrier) {
   barrier.sync();
 }
 
+__global__ void puts_twice_in_a_step(halo<float> exchange) {
+  exchange.send();
+  exchange.put(0, 1.0f);
+}
+/// Block 1 is late, and block 0 does not look at it.
+__global__ void overtakes(halo<float, halo_form::words> exchange) {
+  const cuda_grid grid;
+  for (int step = 0; step < 4; ++step) {
+    exchange.put(grid.thread(), 1.0f);
+    exchange.send();
+    exchange.receive();
+    if (grid.block() == 1) {
+      if (step == 0) grid.delay(2'000'000);
+      (void)exchange.get(exchange.word(0, grid.thread()));
+    }
+    exchange.next();
+  }
+}
+__global__ void waits_for_lost_neighbours(neighbour_barrier barrier) {
+  const cuda_grid grid;
+  if (grid.block() == 0) return;
+  if (grid.block() == 1) {
+    (void)barrier.sync_for(timeout(10'000'000));
+  } else {
+    barrier.sync();
+    barrier.sync();
+  }
+}
+
 /// Sums on one storage, captured from one stream and replayed on two at once: what no check on the host sees.
 void replays_sums_at_once(const cuda_device& gpu, reduction_storage& storage) {
   const size_t count = 8'000'000;
@@ -112,6 +142,8 @@ int main(int argc, char** argv) {
   const cuda_device gpu{0};
   grid_barrier_storage storage{gpu, 4};
   reduction_storage sums{gpu};
+  neighbour_barrier_storage neighbours{gpu, neighbourhood::line(4)};
+  halo_storage<float> words{gpu, neighbourhood::line(4), 64};
   constexpr launch_shape shape{4, 64};
   const auto run = [&](auto kernel, auto... arguments) {
     launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...);
@@ -144,6 +176,9 @@ int main(int argc, char** argv) {
          run(enters);
        }},
       {"outlives", [&] { run(outlives_a_time_out); }},
+      {"out_of_turn", [&] { launch(gpu, nullptr, shape, puts_twice_in_a_step, words.halo()); }},
+      {"overtaken", [&] { launch(gpu, nullptr, shape, overtakes, words.halo<halo_form::words>()); }},
+      {"lost_neighbours", [&] { launch(gpu, nullptr, shape, waits_for_lost_neighbours, neighbours.barrier()); }},
       {"two_reductions", [&] { replays_sums_at_once(gpu, sums); }},
   };
   const auto way = ways.find(argc > 1 ? argv[1] : "");
@@ -157,7 +192,8 @@ int main(int argc, char** argv) {
     way->second();
     synchronize(gpu);
   } catch (const error& failure) {
-    std::printf("failed: %s\nstorage: %s\n", failure.what(), (storage.report() + sums.report()).c_str());
+    std::printf("failed: %s\nstorage: %s\n", failure.what(),
+                (storage.report() + sums.report() + neighbours.report() + words.report()).c_str());
     std::fflush(stdout);
     _Exit(3);  // no context is left to give the storage's memory back to
   }

@@ -191,16 +191,27 @@ TEST(NeighbourBarrier, WaitsForNobodyElse) {
 
 using named = std::vector<missing_block>;
 
+/// All threads of a launch meet, beside what is tested: on a machine with much else to do, some begin late.
+struct meeting {
+  std::atomic<uint32_t> there{0};
+  void of(uint32_t threads) {
+    ++there;
+    while (there < threads) std::this_thread::yield();
+  }
+};
+
 /// Block `absent` of a ring of 6 passes `phases` and then never comes; who waits for it gives up after a moment, and
 /// the others after long.
 void lose(host_neighbour_storage& storage, uint32_t absent, uint32_t phases, uint32_t threads, bool split,
           std::atomic<uint32_t>& told) {
   const uint32_t blocks = storage.barrier().capacity();
+  meeting all;
   launch(
       host_device{}, {blocks, threads},
       [&](barrier b) {
         const uint32_t own = host_grid::current().block();
         for (uint32_t phase = 0; phase < phases; ++phase) b.sync();
+        all.of(blocks * threads);
         if (own == absent) return;
         const bool next_to = own == (absent + 1) % blocks || absent == (own + 1) % blocks;
         const timeout span = next_to ? timeout(30ms) : timeout(patience);
@@ -243,12 +254,14 @@ TEST(NeighbourBarrierDeadlines, NameTheMissingOnceAndNobodyElse) {
   for (const auto& who : {neighbourhood::ring(2), neighbourhood::torus({2, 2}, corners::yes)}) {
     host_neighbour_storage storage(who);
     std::atomic<uint32_t> told{0};
+    meeting all;
     launch(
         host_device{}, {who.blocks(), 1},
         [&](barrier b) {
           b.sync();
+          all.of(who.blocks());
           if (host_grid::current().block() == 1) return;
-          told += b.sync_for(40ms) == wait_status::timed_out ? 1 : 0;
+          told += b.sync_for(80ms) == wait_status::timed_out ? 1 : 0;
         },
         storage.barrier());
     EXPECT_EQ(storage.missing(), (named{{1, 1}}));
@@ -258,6 +271,7 @@ TEST(NeighbourBarrierDeadlines, NameTheMissingOnceAndNobodyElse) {
 
 TEST(NeighbourBarrierDeadlines, NameAllNeighboursThatAreMissing) {
   host_neighbour_storage storage(neighbourhood::of({{1, 2, 3}, {0}, {0}, {0}, {}}));
+  meeting arrived;
   launch(
       host_device{}, {5, 2},
       [&](barrier b) {
@@ -265,8 +279,10 @@ TEST(NeighbourBarrierDeadlines, NameAllNeighboursThatAreMissing) {
         if (own == 1 || own >= 3) return;  // block 4 is nobody's neighbour
         if (own == 2) {
           auto token = b.arrive();
+          arrived.of(4);
           (void)b.wait_for(std::move(token), patience);
         } else {
+          arrived.of(4);
           EXPECT_EQ(b.sync_for(40ms), wait_status::timed_out);
         }
       },
@@ -281,20 +297,23 @@ TEST(NeighbourBarrierDeadlines, DoNotNameANeighbourThatHasGoneOn) {
   // Block 0 waits for 1 and 2 in phase 0. Block 1 arrives and works long; block 3, its other neighbour, is there too,
   // so it passes; block 2 never comes.
   host_neighbour_storage storage(neighbourhood::of({{1, 2}, {0, 3}, {0}, {1}}));
-  std::atomic<bool> over{false};
+  std::atomic<bool> over{false}, on{false};
   launch(
       host_device{}, {4, 1},
       [&](barrier b) {
         const uint32_t own = host_grid::current().block();
         if (own == 2) return;
         if (own == 0) {
-          EXPECT_EQ(b.sync_for(60ms), wait_status::timed_out);
+          auto token = b.arrive();
+          while (!on) std::this_thread::yield();
+          EXPECT_EQ(b.wait_for(std::move(token), 20ms), wait_status::timed_out);
           over = true;
           return;
         }
         EXPECT_EQ(b.sync_for(patience), wait_status::completed);  // 0 has arrived, and 1 and 3 are there
         if (own == 1) {
           auto token = b.arrive();  // in the next phase already, when block 0 gives up
+          on = true;
           while (!over) std::this_thread::yield();
           EXPECT_EQ(b.wait_for(std::move(token), patience), wait_status::timed_out);
         }
@@ -305,7 +324,7 @@ TEST(NeighbourBarrierDeadlines, DoNotNameANeighbourThatHasGoneOn) {
 
 TEST(NeighbourBarrierDeadlines, DoNotNameOneThatHasArrivedAndWorksOn) {
   host_neighbour_storage storage(neighbourhood::line(3));
-  std::atomic<bool> over{false};
+  std::atomic<bool> over{false}, there{false};
   launch(
       host_device{}, {3, 1},
       [&](barrier b) {
@@ -313,11 +332,13 @@ TEST(NeighbourBarrierDeadlines, DoNotNameOneThatHasArrivedAndWorksOn) {
         if (own == 0) return;
         if (own == 2) {
           auto token = b.arrive();
+          there = true;
           while (!over) std::this_thread::yield();
           (void)b.wait_for(std::move(token), patience);
           return;
         }
-        EXPECT_EQ(b.sync_for(40ms), wait_status::timed_out);
+        while (!there) std::this_thread::yield();
+        EXPECT_EQ(b.sync_for(20ms), wait_status::timed_out);
         over = true;
       },
       storage.barrier());
@@ -360,14 +381,15 @@ TEST(NeighbourBarrierDeadlines, AWaitWithoutOneAfterALossEndsTheLaunch) {
 
 TEST(NeighbourBarrierDeadlines, EntriesTellALateBlockFromOneThatNeverCame) {
   host_neighbour_storage storage(neighbourhood::of({{1, 2}, {0}, {0}}));
+  meeting entered;
   launch(
       host_device{}, {3, 1},
-      [](barrier b) {
+      [&](barrier b) {
         const uint32_t own = host_grid::current().block();
         if (own == 2) return;
         EXPECT_EQ(b.try_enter(), wait_status::completed);
+        entered.of(2);
         if (own == 1) return;
-        std::this_thread::sleep_for(20ms);
         EXPECT_EQ(b.sync_for(20ms), wait_status::timed_out);
         EXPECT_EQ(b.try_enter(), wait_status::timed_out);
       },
@@ -399,6 +421,20 @@ TEST(NeighbourBarrierRefusals, AGridOfAnotherSize) {
               "The grid has " + std::to_string(blocks) +
                   " blocks, but a handle among its arguments says who waits for whom in a grid of 3. Make its storage "
                   "for this grid.");
+  }
+}
+
+TEST(NeighbourBarrierRefusals, AGridOfAnotherSizePastTheChecksOfALaunch) {
+  host_neighbour_storage storage(neighbourhood::ring(3));
+  auto given = storage.barrier().given();
+  given.header = {};  // of no storage
+  for (const uint32_t blocks : {1u, 2u, 4u}) {
+    const barrier unchecked(given, storage.barrier().who());
+    EXPECT_NE(refusal([&] {
+                launch(
+                    host_device{}, {blocks, 1}, [](barrier b) { b.sync(); }, unchecked);
+              }).find("blocks that does not join it"),
+              std::string::npos);
   }
 }
 

@@ -143,6 +143,11 @@ TEST(Neighbourhood, OfLists) {
   EXPECT_EQ(row(who, 2), (blocks{1, none}));
   EXPECT_EQ(row(who, 4), (blocks{none, none})) << "one that waits for nobody";
   EXPECT_EQ(neighbourhood::of({{}, {}}).slots(), 1u);
+  const auto gaps = neighbourhood::of({{none, 1}, {0, none, none}, {none}});
+  EXPECT_EQ(gaps.slots(), 3u);
+  EXPECT_EQ(row(gaps, 0), (blocks{none, 1, none}));
+  EXPECT_EQ(row(gaps, 1), (blocks{0, none, none}));
+  EXPECT_EQ(row(gaps, 2), (blocks{none, none, none}));
   std::vector<std::vector<uint32_t>> all(33);
   for (uint32_t a = 0; a < 33; ++a) {
     for (uint32_t b = 0; b < 33; ++b) {
@@ -162,7 +167,8 @@ TEST(Neighbourhood, RefusesInWordsWhatIsNone) {
   EXPECT_EQ(of({{1}, {0, 1}}), "Block 1 is in its own list of neighbours.");
   EXPECT_EQ(of({{1, 1}, {0}}), "Block 0 has block 1 twice in its list of neighbours.");
   EXPECT_EQ(of({{1}, {0, 2}}), "Block 1 has block 2 as its neighbour, of a grid of 2 blocks.");
-  EXPECT_EQ(of({{~0u}}), "Block 0 has block 4294967295 as its neighbour, of a grid of 1 blocks.");
+  EXPECT_EQ(of({{~1u}}), "Block 0 has block 4294967294 as its neighbour, of a grid of 1 blocks.");
+  EXPECT_EQ(of({{none, 1}, {none}}).substr(0, 53), "Block 0 waits for block 1, which does not wait for it");
   EXPECT_EQ(of({}), "A neighbourhood is of 1 to 1048576 blocks, not 0.");
   std::vector<std::vector<uint32_t>> star(34);
   for (uint32_t b = 1; b < 34; ++b) {

@@ -9,7 +9,8 @@ namespace gpusync::verify {
 
 // ---- Other waits: the shipped arrival, and a text of their own for the wait ----
 
-/// The wait of shipped flags for one slot after the other; each word is looked at as `Reached` says.
+/// The wait of shipped flags in blocks of one thread, for one slot after the other; each word is looked at as `Reached`
+/// says.
 template <class Reached>
 struct other_neighbour_flags : gpusync::grid::neighbour_flags {
   template <class Grid, class Context>

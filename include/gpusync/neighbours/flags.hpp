@@ -15,6 +15,7 @@ struct neighbour_places {
   uint32_t* flags = nullptr;        ///< of block b: word b * line_words, the number of phases that it has arrived in
   const uint32_t* table = nullptr;  ///< slots of block 0, of block 1, …
   uint32_t slots = 0;               ///< of each block
+  uint32_t blocks = 0;              ///< that the table is of
   uint32_t poll_backoff = 0;        ///< cycles from an arrival to the first poll
 
   static constexpr uint32_t none = ~0u;  ///< in a slot without a neighbour
@@ -34,7 +35,8 @@ class neighbour_blocks : public members_of_one_grid {
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD membership of(Grid grid) const {
-    return {grid.block(), grid.blocks()};
+    // In a smaller grid nobody is a member, too: it would wait for blocks that are not there.
+    return {grid.block(), grid.blocks() == at_.blocks ? grid.blocks() : ~0u};
   }
   /// In the log of long waits each block has a place of its own.
   GPUSYNC_API_TEMPLATE

@@ -180,7 +180,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API wait_status try_enter() {
     if (stage_ == stage::lost) return wait_status::timed_out;
     const Grid grid = Grid::current();
-    if (stage_ == stage::fresh || stage_ == stage::original) find_step(grid);
+    if (stage_ != stage::putting) find_step(grid);
     if constexpr (Grid::may_lose_phases) {
       if (grid.sync_block_or(given_.log.lost(grid) != 0)) {
         stage_ = stage::lost;
@@ -237,7 +237,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
 
   /// From here on words may be got. All threads of the block. Waits here with halo_form::flags, in get() otherwise.
   GPUSYNC_API void receive() { (void)receive_within(no_deadline{}); }
-  /// The same, but gives up after `span`: see basic_grid_barrier::sync_for(). timed_out: leave the kernel.
+  /// The same, but gives up after `span`: see basic_grid_barrier::sync_for(). timed_out: leave the kernel. Once it, or
+  /// next_for(), has said so, all calls with deadlines do, and the others end the launch.
   GPUSYNC_API wait_status receive_for(timeout span) { return receive_within(deadline(span)); }
 
   /// A neighbour's word of this step; T() if there is no neighbour.
@@ -282,6 +283,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// As next(), for threads that have waited with deadlines: `mine` is what get_for() has answered. timed_out: one of
   /// the block's threads has given up; leave the kernel.
   GPUSYNC_API wait_status next_for(wait_status mine) {
+    if (stage_ == stage::lost) return wait_status::timed_out;
     at_stage(stage::received);
     if (Grid::current().sync_block_or(mine == wait_status::timed_out)) {
       stage_ = stage::lost;
@@ -330,6 +332,13 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     if (stage_ == stage::fresh && wanted == stage::putting) return join();
     refuse(given_.log.report, stage_);
   }
+  /// Calls with a deadline say so again once a step was given up; others end the launch.
+  GPUSYNC_API_TEMPLATE
+  template <class Deadline>
+  GPUSYNC_HD bool is_lost_to() const {
+    if constexpr (Deadline::bounded) return stage_ == stage::lost;
+    return false;
+  }
   GPUSYNC_API_TEMPLATE
   template <class Nothing = void>
   [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(timeout_report* report, stage found) {
@@ -377,6 +386,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API_TEMPLATE
   template <class Deadline>
   GPUSYNC_HD wait_status receive_within(Deadline limit) {
+    if (is_lost_to<Deadline>()) return wait_status::timed_out;
     at_stage(stage::sent);
     const Grid grid = Grid::current();
     if (by_words()) {
@@ -411,6 +421,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API_TEMPLATE
   template <uint32_t Count, class Deadline>
   GPUSYNC_HD wait_status get_within(const halo_word (&from)[Count], T (&values)[Count], Deadline limit) {
+    if (is_lost_to<Deadline>()) return wait_status::timed_out;
     at_stage(stage::received);
     if (!by_words()) {
       GPUSYNC_UNROLL()

@@ -46,8 +46,9 @@ class neighbour_table {
     table_.write(who.table());
   }
 
-  void put(const std::vector<uint32_t>&, uint32_t* words, uint32_t) {
+  void put(const std::vector<uint32_t>&, uint32_t* words, uint32_t blocks) {
     places_.flags = words;
+    places_.blocks = blocks;
     places_.table = table_.data();
     places_.slots = slots_;
     places_.poll_backoff = poll_backoff;

@@ -1,0 +1,228 @@
+// Neighbours: who is waited for, who is named, which form a halo takes, and what a launch leaves to the next.
+#include <gpusync/neighbours/host.hpp>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "check.hpp"
+
+namespace gpusync::test {
+namespace {
+
+using namespace std::chrono_literals;
+using barrier = host_neighbour_barrier;
+using named = std::vector<missing_block>;
+constexpr auto patience = 10s;
+
+void neighbours_are_mutual() {
+  bool refused = false;
+  try {
+    (void)neighbourhood::of({{1}, {0, 2}, {3}, {2}});
+  } catch (const invalid_argument&) {
+    refused = true;
+  }
+  expect(refused, "a list that is not mutual is refused");
+}
+
+void one_thread_waits_for_all_its_neighbours() {
+  host_neighbour_storage storage(neighbourhood::of({{1, 2, 3}, {0}, {0}, {0}}));
+  std::atomic<bool> arrived[4] = {};
+  launch(
+      host_device{}, {4, 1},
+      [&](barrier b) {
+        const uint32_t own = host_grid::current().block();
+        if (own == 3) std::this_thread::sleep_for(30ms);
+        arrived[own] = true;
+        b.sync();
+        if (own != 0) return;
+        for (const auto& one : arrived) expect(one, "a phase ends when all neighbours have arrived");
+      },
+      storage.barrier());
+}
+
+void the_missing_are_named_once() {
+  host_neighbour_storage storage(neighbourhood::ring(2));
+  launch(
+      host_device{}, {2, 1},
+      [](barrier b) {
+        if (host_grid::current().block() == 0) (void)b.sync_for(10ms);
+      },
+      storage.barrier());
+  expect(storage.missing() == (named{{1, 0}}), "a neighbour in two slots is named once");
+}
+
+void one_that_has_gone_on_is_not_missing() {
+  host_neighbour_storage storage(neighbourhood::of({{1, 2}, {0}, {0}}));
+  std::atomic<bool> over{false}, on{false};
+  launch(
+      host_device{}, {3, 1},
+      [&](barrier b) {
+        const uint32_t own = host_grid::current().block();
+        if (own == 2) return;
+        if (own == 1) {
+          (void)b.sync_for(patience);  // block 0 has arrived
+          auto token = b.arrive();
+          on = true;
+          while (!over) std::this_thread::yield();
+          (void)b.wait_for(std::move(token), patience);
+          return;
+        }
+        auto token = b.arrive();
+        while (!on) std::this_thread::yield();
+        (void)b.wait_for(std::move(token), 10ms);
+        over = true;
+      },
+      storage.barrier());
+  expect(storage.missing() == (named{{2, 0}}), "who is in the next phase is not missing in this one");
+}
+
+void a_grid_of_another_size_is_refused() {
+  host_neighbour_storage storage(neighbourhood::ring(3));
+  for (const uint32_t blocks : {2u, 4u}) {
+    bool refused = false;
+    try {
+      launch(
+          host_device{}, {blocks, 1}, [](barrier) {}, storage.barrier());
+    } catch (const invalid_argument&) {
+      refused = true;
+    }
+    expect(refused, "who waits for whom is said for grids of one size");
+  }
+}
+
+void the_rule_chooses_the_form() {
+  for (const halo_form wanted : {halo_form::words, halo_form::flags}) {
+    halo_rule rule;
+    rule.most_words_a_thread = wanted == halo_form::words ? 2 : 1;
+    host_halo_storage<float> storage(neighbourhood::ring(1), 2, rule);
+    launch(
+        host_device{}, {1, 1},
+        [wanted](host_halo<float> halo) { expect(halo.form() == wanted, "a launch takes the form of the rule"); },
+        storage.halo());
+  }
+}
+
+void a_launch_begins_where_the_last_one_ended() {
+  host_halo_storage<uint32_t> storage(neighbourhood::ring(2), 1);
+  for (uint32_t round = 0; round < 4; ++round) {
+    launch(
+        host_device{}, {2, 1},
+        [round](host_halo<uint32_t, halo_form::words> halo) {
+          const uint32_t own = host_grid::current().block();
+          if (own == 1) std::this_thread::sleep_for(10ms);
+          halo.put(0, 10 * round + own);
+          halo.send();
+          halo.receive();
+          expect(halo.get(halo.word(0, 0)) == 10 * round + 1 - own, "a word is of its own launch");
+          halo.next();
+        },
+        storage.halo<halo_form::words>());
+  }
+}
+
+/// What block 0 of a line of two gets in its first step, if block 1 puts so many of its two words and leaves.
+wait_status first_step(host_halo_storage<double>& storage, uint32_t words) {
+  wait_status found{};
+  std::atomic<bool> put{false};
+  launch(
+      host_device{}, {2, 1},
+      [&](host_halo<double, halo_form::words> halo) {
+        if (host_grid::current().block() == 1) {
+          for (uint32_t i = 0; i < words; ++i) halo.put(i, 1.0);
+          put = true;
+          return;
+        }
+        while (!put) std::this_thread::yield();
+        halo.send();
+        halo.receive();
+        const halo_word from[2] = {halo.word(1, 0), halo.word(1, 1)};
+        double got[2];
+        found = halo.get_for(from, got, 10ms);
+        (void)halo.next_for(found);
+      },
+      storage.halo<halo_form::words>());
+  return found;
+}
+
+void the_first_word_behind_the_wrap_is_waited_for() {
+  host_halo_storage<double> storage(neighbourhood::line(2), 2, {}, ~0u);
+  expect(first_step(storage, 0) == wait_status::timed_out, "what nobody has put is not there");
+}
+
+void a_neighbour_of_which_one_word_has_come_is_missing() {
+  host_halo_storage<double> storage(neighbourhood::line(2), 2);
+  expect(first_step(storage, 1) == wait_status::timed_out, "one word of two is not enough");
+  expect(storage.missing() == (named{{1, 0}}), "whose word is missing is named");
+}
+
+void a_late_block_is_told_where_it_enters() {
+  host_halo_storage<double> storage(neighbourhood::line(2), 2);
+  std::atomic<bool> lost{false};
+  launch(
+      host_device{}, {2, 1},
+      [&](host_halo<double> halo) {
+        if (host_grid::current().block() == 0) {
+          halo.send();
+          const halo_word from[1] = {halo.word(1, 0)};
+          double got[1];
+          wait_status status = halo.receive_for(10ms);
+          if (status == wait_status::completed) status = halo.next_for(halo.get_for(from, got, 10ms));
+          expect(status == wait_status::timed_out, "nobody has come");
+          lost = true;
+          return;
+        }
+        while (!lost) std::this_thread::yield();
+        expect(halo.try_enter() == wait_status::timed_out, "a step has been given up");
+      },
+      storage.halo());
+}
+
+void a_word_that_was_overwritten_ends_the_launch() {
+  host_halo_storage<uint64_t> storage(neighbourhood::line(2), 1);
+  std::atomic<bool> gone{false};
+  std::string words;
+  try {
+    launch(
+        host_device{}, {2, 1},
+        [&](host_halo<uint64_t, halo_form::words> halo) {
+          const uint32_t own = host_grid::current().block();
+          for (uint64_t step = 0; step < 3; ++step) {
+            halo.put(0, step);
+            halo.send();
+            halo.receive();
+            if (own == 1) {
+              while (!gone) std::this_thread::yield();
+              (void)halo.get(halo.word(0, 0));
+            }
+            halo.next();
+          }
+          gone = true;
+        },
+        storage.halo<halo_form::words>());
+  } catch (const invalid_argument& refused) {
+    words = refused.what();
+  }
+  expect(words.find("overwritten") != std::string::npos, "who does not look at a neighbour is found out");
+}
+
+constexpr named_check checks[] = {
+    {"neighbours_are_mutual", neighbours_are_mutual},
+    {"one_thread_waits_for_all_its_neighbours", one_thread_waits_for_all_its_neighbours},
+    {"the_missing_are_named_once", the_missing_are_named_once},
+    {"one_that_has_gone_on_is_not_missing", one_that_has_gone_on_is_not_missing},
+    {"a_grid_of_another_size_is_refused", a_grid_of_another_size_is_refused},
+    {"the_rule_chooses_the_form", the_rule_chooses_the_form},
+    {"a_launch_begins_where_the_last_one_ended", a_launch_begins_where_the_last_one_ended},
+    {"the_first_word_behind_the_wrap_is_waited_for", the_first_word_behind_the_wrap_is_waited_for},
+    {"a_neighbour_of_which_one_word_has_come_is_missing", a_neighbour_of_which_one_word_has_come_is_missing},
+    {"a_late_block_is_told_where_it_enters", a_late_block_is_told_where_it_enters},
+    {"a_word_that_was_overwritten_ends_the_launch", a_word_that_was_overwritten_ends_the_launch},
+};
+
+}  // namespace
+}  // namespace gpusync::test
+
+int main(int words, char** word) {
+  return gpusync::test::run_checks(gpusync::test::checks, words, word);
+}
