@@ -49,6 +49,15 @@ TEST(HaloRule, TakesWordsUpToItsLimits) {
   EXPECT_EQ(rule.choose(66, 2, 512, 4, 255), halo_form::flags) << "three words a thread";
 }
 
+TEST(HaloRule, ManySlotsArePolledLater) {
+  const halo_rule rule{0, 1, 200};
+  EXPECT_EQ(rule.backoff_of(2), 0u);
+  EXPECT_EQ(rule.backoff_of(4), 200u);
+  EXPECT_EQ(rule.backoff_of(6), 200u);
+  EXPECT_EQ(rule.backoff_of(8), 400u);
+  EXPECT_EQ(rule.backoff_of(26), 400u);
+}
+
 TEST(TunedHalos, TheRuleFollowsWhatWasMeasured) {
   const std::vector<tuned_halo> found = {
       {1000, 1, 0.5, 1.0}, {2000, 1, 0.8, 1.1}, {4000, 1, 2.0, 1.2}, {1000, 4, 1.6, 1.1}, {500, 2, 0.6, 1.0}};

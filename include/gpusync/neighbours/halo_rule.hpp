@@ -28,6 +28,12 @@ struct halo_rule {
     return polled <= most_polled_bytes && a_thread <= most_words_a_thread ? halo_form::words : halo_form::flags;
   }
 
+  /// Cycles from send() to the first poll for so many slots.
+  uint32_t backoff_of(uint32_t slots) const {
+    const uint32_t fours = slots / 4;
+    return poll_backoff * (fours < 2 ? fours : 2);
+  }
+
   /// Throws invalid_argument, naming `source` and the line, if the text is not a table with a rule for halos.
   static halo_rule read(std::istream& text, const std::string& source) {
     halo_rule made;

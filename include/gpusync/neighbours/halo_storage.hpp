@@ -30,7 +30,7 @@ class halo_storage : public waiting_storage<Backend> {
     given.places.flags = base::marks();
     given.places.table = base::marks() + flag_words(base::blocks());
     given.places.slots = slots_;
-    given.places.poll_backoff = rule_.poll_backoff;
+    given.places.poll_backoff = rule_.backoff_of(slots_);
     given.units = reinterpret_cast<typename argument::unit*>(base::state());
     if constexpr (narrow) {
       given.plain = base::marks() + flag_words(base::blocks()) + table_words(base::blocks(), slots_);
