@@ -756,34 +756,6 @@ TEST(HaloStorageRefusals, AWordThatWasOverwritten) {
             "halo a block must get() at least one word of each of its neighbours.");
 }
 
-/// A kernel that returns as soon as it has what it wants.
-template <halo_form Form>
-void leave_out_the_last_next() {
-  using halo = host_halo<uint32_t, Form>;
-  host_halo_storage<uint32_t> storage(neighbourhood::line(2), 1);
-  for (uint32_t launched = 0; launched < 4; ++launched) {
-    uint32_t got[2] = {};
-    launch(
-        host_device{}, {2, 1},
-        [&](halo h) {
-          const uint32_t own = host_grid::current().block();
-          h.put(0, 10 * launched + own);
-          h.send();
-          h.receive();
-          got[own] = h.get(h.word(own == 0 ? 1 : 0, 0));
-        },
-        storage.template halo<Form>());
-    EXPECT_EQ(got[0], 10 * launched + 1);
-    EXPECT_EQ(got[1], 10 * launched);
-  }
-}
-
-TEST(HaloSteps, TheLastNextMayBeLeftOut) {
-  leave_out_the_last_next<halo_form::words>();
-  leave_out_the_last_next<halo_form::flags>();
-  leave_out_the_last_next<halo_form::automatic>();
-}
-
 TEST(HaloRule, CountsWhatTheGridPolls) {
   halo_rule rule;
   EXPECT_EQ(rule.choose(132, 2, 256, 4, 256), halo_form::words);

@@ -228,10 +228,6 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     const Grid grid = Grid::current();
     if (by_words()) {
-      // The next launch goes on behind this step, whether the block comes to its end or not.
-      if (grid.thread() == 0) {
-        memory::template store<memory_order::relaxed, scope::device>(given_.places.flag(grid.block()), step_);
-      }
       if (given_.places.poll_backoff != 0) sent_at_ = static_cast<uint32_t>(grid.cycles());
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
@@ -375,6 +371,13 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   }
 
   GPUSYNC_API void end_step() {
+    if (by_words()) {
+      // The next launch begins where this one ends.
+      const Grid grid = Grid::current();
+      if (grid.thread() == 0) {
+        memory::template store<memory_order::relaxed, scope::device>(given_.places.flag(grid.block()), step_);
+      }
+    }
     ++step_;
     ++passed_;
     stage_ = stage::putting;
