@@ -104,8 +104,9 @@ struct halo_argument {
 /// value; whatever the kernel calls takes it by reference. It stays valid as long as the storage that made it.
 ///
 /// A step: any threads put() the block's words, each word at most once; then all threads of the block call send(), then
-/// receive(), then any threads get() words of neighbours, then all call next(). A get() waits until the neighbour's
-/// word of this step is there. All blocks go through equally many steps of a launch.
+/// receive(), then any threads get() words of neighbours, then all call next(), behind the last step of a launch too:
+/// there the next launch finds which step is to come. A get() waits until the neighbour's word of this step is there.
+/// All blocks go through equally many steps of a launch.
 ///
 /// It is a channel and no barrier: with halo_form::words nothing is ordered but the words themselves, and what else a
 /// neighbour has written before its put() need not be seen. A neighbour may be one step ahead.
@@ -275,7 +276,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   }
   /// The same without a meeting of the block's threads, which so may be in different steps. Only where each thread gets
   /// what the thread of its number puts, and of each neighbour in each step: then a thread that goes on overwrites no
-  /// word but those that it knows to have been got.
+  /// word but those that it knows to have been got. And the block's threads have met at least once between their
+  /// enter() and their first next_alone().
   GPUSYNC_API void next_alone() {
     at_stage(stage::received);
     end_step();

@@ -19,7 +19,9 @@ namespace gpusync {
 struct halo_rule {
   uint64_t most_polled_bytes = 4'500'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
   uint32_t most_words_a_thread = 4;        ///< words / threads of a block, rounded up
-  uint32_t poll_backoff = 0;               ///< cycles from send() to the first poll, at most 10,000
+  /// Cycles from send() to the first poll for each four slots, at most 10,000: polls of many words that come too early
+  /// delay them. Of neighbourhoods of fewer slots the first poll comes at once.
+  uint32_t poll_backoff = 200;
 
   /// The form for a grid of `blocks`, each with so many slots, words of that many bytes, and threads.
   halo_form choose(uint64_t blocks, uint64_t slots, uint64_t words, uint64_t bytes_of_word, uint64_t threads) const {
