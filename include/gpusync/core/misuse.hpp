@@ -24,6 +24,8 @@ enum class misuse : uint32_t {
   shared_handle,       ///< on host threads: the handle that was made for the launch, in the hands of its threads
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
   concurrent_calls,    ///< two reductions at once on one storage
+  wrong_end,           ///< an end of a channel made by a block that is not there; detail: the channel
+  beyond_chunk,        ///< a word that a channel's chunks do not have; detail: its number
 };
 
 #if !defined(__CUDACC_RTC__)
@@ -64,6 +66,13 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::concurrent_calls:
       return "Two reductions ran at once on one storage, and their sums were mixed: the result of neither can be used. "
              "Give each stream, and each graph that is replayed beside others, a storage of its own.";
+    case misuse::wrong_end:
+      return who + " took an end of channel " + std::to_string(detail) +
+             " that is another block's, or there is no such channel. The storage's list says which block sends and "
+             "which receives.";
+    case misuse::beyond_chunk:
+      return who + " put or got word " + std::to_string(detail) +
+             " of a channel's chunk, which has fewer. Words are counted from 0.";
   }
   return {};
 }
