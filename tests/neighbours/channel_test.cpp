@@ -293,6 +293,7 @@ void expect_refused(uint32_t blocks, host_channel_storage<int>& storage, const c
   } catch (const invalid_argument& refusal) {
     EXPECT_NE(std::string(refusal.what()).find(word), std::string::npos) << refusal.what();
   }
+  storage.reset();
 }
 
 TEST(HostChannel, RefusesEndsOfOtherBlocksAndWordsBeyondTheChunkInWords) {

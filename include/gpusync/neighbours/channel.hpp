@@ -138,6 +138,7 @@ class channel_end {
     others_ = side == 0 ? taken : sent;
     first_ = count_ = memory::template load<memory_order::relaxed, scope::device>(mine_);
     others_first_ = memory::template load<memory_order::relaxed, scope::device>(others_);
+    grid_.sync_block();  // all have read it before the first thread counts on
     tag_ = static_cast<uint32_t>(count_ / depth_) + 1;
     slot_ = static_cast<uint32_t>(count_ % depth_);
   }
@@ -267,7 +268,7 @@ class channel_receiver : public detail::passed_by_reference<channel_receiver<T, 
   /// The chunk's word number `i`; waits until it has been put. Any threads of the end may get any words, in any order
   /// and more than once.
   GPUSYNC_API T get(uint32_t i) {
-    T value;
+    T value{};
     (void)get_within(i, value, no_deadline{});
     return value;
   }

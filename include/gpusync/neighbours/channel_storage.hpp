@@ -22,7 +22,7 @@ namespace detail {
 
 /// The base of cuda_channel_storage and host_channel_storage.
 template <class T, class Grid, class Backend>
-class channel_storage : public waiting_storage<Backend> {
+class channels_storage : public waiting_storage<Backend> {
   using base = waiting_storage<Backend>;
 
  public:
@@ -41,9 +41,9 @@ class channel_storage : public waiting_storage<Backend> {
   }
 
  protected:
-  channel_storage(const typename Backend::place& where, const std::vector<channel_ends>& ends, uint64_t chunk,
+  channels_storage(const typename Backend::place& where, const std::vector<channel_ends>& ends, uint64_t chunk,
                   uint64_t depth, uint64_t before = 0)
-      : channel_storage(where, plan(ends, chunk, depth), before) {}
+      : channels_storage(where, plan(ends, chunk, depth), before) {}
 
  private:
   /// Where everything lies.
@@ -54,7 +54,7 @@ class channel_storage : public waiting_storage<Backend> {
     size_t words;
   };
 
-  channel_storage(const typename Backend::place& where, layout plan, uint64_t before)
+  channels_storage(const typename Backend::place& where, layout plan, uint64_t before)
       : base(where, plan.blocks, plan.words, plan.table.size(), 1), plan_(std::move(plan)) {
     this->write_marks(plan_.table, 0);
     if (before != 0) begin_behind(before);
