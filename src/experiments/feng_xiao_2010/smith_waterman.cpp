@@ -153,7 +153,7 @@ bool pipeline_fits(const experiment_request& request, const smith_waterman_devic
   }
   if (!has_chosen(request, "method")) return true;
   const std::vector<std::string>& methods = request.axes.words.at("method");
-  return std::ranges::all_of(methods, [](const std::string& name) { return name == pipeline_method().name; });
+  return std::ranges::all_of(methods, [](const std::string& one) { return one == pipeline_method().name; });
 }
 
 /// Those that the user named; else memory, or for files on a GPU the pipeline or, if that cannot be, registers if they
