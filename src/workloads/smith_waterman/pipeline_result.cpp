@@ -52,9 +52,10 @@ std::vector<channel_ends> pipeline_channels(uint32_t blocks, uint32_t passes, ui
 
 std::vector<array_content> pipeline_arrays(const alignment_problem& problem, uint32_t least_rows) {
   const size_t lanes = (problem.query.size() + least_rows - 1) / least_rows;
-  // In what is to be found, nothing of the run before is left.
+  // In what is to be found, nothing of the run before is left; where nothing runs, it is there already.
+  const uint32_t before = problem.reference.empty() ? 0 : 0x25252525;
   return {array_content::once(problem.query), array_content::once(letters_of_reference(problem.reference)),
-          array_content::filled(lanes * (sizeof(lane_best) / sizeof(uint32_t)), uint32_t{0x25252525})};
+          array_content::filled(lanes * (sizeof(lane_best) / sizeof(uint32_t)), before)};
 }
 
 pipeline_result::pipeline_result(const alignment_problem& problem, std::shared_ptr<arrays> memory,
