@@ -46,6 +46,8 @@ void add_rmw_checks();
 void add_fault_tolerant_checks();
 void add_multi_gpu_checks();
 void add_pace_checks();
+void add_dependency_counter_checks();
+void add_vote_checks();
 void add_channel_checks();
 
 }  // namespace gpusync::verify

@@ -10,6 +10,8 @@ int main(int argc, char** argv) {
   gpusync::verify::add_fault_tolerant_checks();
   gpusync::verify::add_multi_gpu_checks();
   gpusync::verify::add_pace_checks();
+  gpusync::verify::add_dependency_counter_checks();
+  gpusync::verify::add_vote_checks();
   gpusync::verify::add_channel_checks();
   return RUN_ALL_TESTS();
 }

@@ -11,6 +11,16 @@ namespace gpusync::tool {
 struct cuda_exchange_grid : cuda_grid {
   /// `value` of the thread before this one in the warp; the first thread gets its own. All threads of the warp call it.
   __device__ __forceinline__ int32_t from_thread_before(int32_t value) const { return __shfl_up_sync(~0u, value, 1); }
+  /// `value` of the thread before this one in the warp, or behind it; at the warp's ends its own. All threads of the
+  /// warp call them. Value: float or double.
+  template <class Value>
+  __device__ __forceinline__ Value before(Value value) const {
+    return __shfl_up_sync(~0u, value, 1);
+  }
+  template <class Value>
+  __device__ __forceinline__ Value behind(Value value) const {
+    return __shfl_down_sync(~0u, value, 1);
+  }
   /// `value` of the thread whose number in the warp differs in the bits of `mask`. All threads of the warp call it.
   __device__ __forceinline__ uint32_t from_other_thread(uint32_t value, uint32_t mask) const {
     return __shfl_xor_sync(~0u, value, mask);

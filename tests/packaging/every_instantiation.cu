@@ -48,6 +48,28 @@ void instantiate_across(grid::algorithm_list<Algorithms...>) {
   ((void)&across<Algorithms>, ...);
 }
 
+/// Words of neighbours.
+template <class T, halo_form Form>
+__global__ void exchanged(halo<T, Form> words, T* values, timeout span) {
+  if (words.try_enter() == wait_status::timed_out) return;
+  const halo_word from[2] = {words.word(0, 0), words.word(1, 0)};
+  T found[2], pairs[2][2];
+  words.put_pair(0, values[0], values[1]);
+  words.send();
+  words.receive();
+  words.get(from, found);
+  words.get_pairs(from, pairs);
+  values[0] = found[0] + pairs[1][1] + words.get(from[0]);
+  words.next();
+  words.put(0, values[0]);
+  words.send();
+  if (words.receive_for(span) == wait_status::timed_out) return;
+  (void)words.next_for(words.get_for(from, found, span));
+}
+__global__ void with_neighbours(neighbour_barrier barrier, timeout span) {
+  wait_every_way(barrier, span);
+}
+
 /// What keeps warps or blocks in step.
 template <class Policy>
 __global__ void windowed(basic_cuda_window<Policy> window) {
@@ -205,6 +227,10 @@ void every_instantiation() {
   instantiate_algorithms(grid::cuda_algorithms{});
   instantiate_algorithms(rivals::literal_algorithms{});
   instantiate_across(multi_gpu::algorithms());
+  (void)&exchanged<float, halo_form::words>;
+  (void)&exchanged<double, halo_form::automatic>;
+  (void)&exchanged<uint32_t, halo_form::flags>;
+  (void)&with_neighbours;
   (void)&windowed<pace::best_effort>;
   (void)&windowed<pace::strict>;
   instantiate_paces<pace::off, pace::compiler_fence, pace::block, pace::warps<3>, pace::warps<8, 4>, pace::lead<1>,

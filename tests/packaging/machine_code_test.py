@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compiles barriers for sm_90 and looks at the instructions that came out.
 
-usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|survivor|pace]
+usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|votes|survivor|pace]
 
 What is asked of the default grid barrier: one fence (MEMBAR) between the block's barrier and the arrival's add; polls
 that are plain strong loads; after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the
 barrier's start in the loop. Of its first arrival: both adds stand behind one fence, and no load before it; what the
-handle stands at is no jump table. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
+handle stands at is no jump table. Of votes: one add of 64 bits a phase and word, one fence in front of it if they order
+data, and if they do not, no fence and no invalidation in the loop at all. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
 orders nothing: no fence anywhere.
 Exit code 77 (skipped) where there is no cuobjdump.
@@ -31,6 +32,27 @@ extern "C" __global__ void lock_based(
     gpusync::basic_grid_barrier<gpusync::grid::lock_based<gpusync::ordering::acquire_release>, gpusync::cuda_grid> barrier,
     int steps) {
   for (int s = 0; s < steps; ++s) barrier.sync();
+}
+"""
+VOTES_SOURCE = """
+#include <gpusync/gpusync.cuh>
+extern "C" __global__ void ordered(gpusync::grid_barrier barrier, unsigned steps, unsigned* out) {
+  unsigned sum = 0;
+  barrier.enter_votes();
+  for (unsigned s = 0; s < steps; ++s) sum = barrier.sync_add(sum + s);
+  out[threadIdx.x] = sum;
+}
+extern "C" __global__ void unordered(gpusync::grid_barrier barrier, unsigned steps, unsigned* out) {
+  unsigned sum = 0;
+  barrier.enter_votes();
+  for (unsigned s = 0; s < steps; ++s) sum = barrier.vote_add(sum + s);
+  out[threadIdx.x] = sum;
+}
+extern "C" __global__ void any_thread(gpusync::grid_barrier barrier, unsigned steps, unsigned* out) {
+  unsigned sum = 0;
+  barrier.enter_votes();
+  for (unsigned s = 0; s < steps; ++s) sum += barrier.vote_or(threadIdx.x == s);
+  out[threadIdx.x] = sum;
 }
 """
 SURVIVOR_SOURCE = """
@@ -135,6 +157,33 @@ def check_first(code):
     expect(not any(i.startswith("LDG") for i in head), "first phase: no load that the fence would wait for")
 
 
+def check_votes(code, name, ordered):
+    """Of the loop of votes, which stands behind the start."""
+    add = index_of(code, "REDG.E.ADD.64.STRONG.GPU")
+    expect(add is not None, f"{name}: a vote is one add of 64 bits")
+    if failures:
+        return
+    expect(sum(i.startswith("REDG.E.ADD.64") for i in code) == 1, f"{name}: one, in the loop")
+    begin = max(i for i in range(add) if code[i].startswith("BAR"))
+    end = index_of(code, "BAR", add)
+    loop = code[begin:end + 1]
+    arrival = index_of(loop, "REDG.E.ADD.64")
+    fences = lambda part: sum(i.startswith("MEMBAR") for i in part)
+    wanted = 1 if ordered else 0
+    expect(fences(loop[:arrival]) == wanted, f"{name}: {wanted} fences before the add, not {fences(loop[:arrival])}")
+    poll = index_of(loop, "LDG.E.64.STRONG.GPU")
+    expect(poll is not None and arrival < poll, f"{name}: it polls 64 bits with strong loads")
+    if failures:
+        return
+    expect(fences(loop[poll:]) == 0, f"{name}: no fence once it polls")
+    if not ordered:
+        expect(fences(loop) == 0, f"{name}: no fence")
+    found = sum(i.startswith("CCTL") for i in loop)
+    expect(found == wanted, f"{name}: {wanted} CCTL.IVALL, not {found}")
+    expect(not any(i.startswith(("LDL", "STL")) for i in code), f"{name}: nothing of it lies in local memory")
+    expect(end - begin < 130, f"{name}: a vote is short ({end - begin} instructions), its start stands elsewhere")
+
+
 def check_survivor(code):
     """Of an arrival's flag and add, each is to release what came before; the add acquires, too."""
     data = index_of(code, "STG.E.64 ")
@@ -206,6 +255,12 @@ def main():
             code = instructions(dump, "first_phase")
             check_first(code)
         check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
+    if not failures and only in ([], ["votes"]):
+        dump = disassembled(nvcc, cuobjdump, include, VOTES_SOURCE)
+        for name, ordered in (("ordered", True), ("unordered", False), ("any_thread", False)):
+            if not failures:
+                code = instructions(dump, name)
+                check_votes(code, name, ordered)
     if not failures and only in ([], ["pace"]):
         barriers_of = {}
         check_pace(disassembled(nvcc, cuobjdump, include, PACE_SOURCE, barriers_of), barriers_of)

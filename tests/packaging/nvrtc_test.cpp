@@ -24,6 +24,8 @@ const char* const source = R"(
 #include <gpusync/grid/layout.hpp>
 #include <gpusync/grid/lock_based.hpp>
 #include <gpusync/grid/registry.hpp>
+#include <gpusync/neighbours/flags.hpp>
+#include <gpusync/neighbours/halo.hpp>
 #include <gpusync/pace/block_pace.hpp>
 #include <gpusync/pace/grid_window.hpp>
 #include <gpusync/phased/phased_grid.hpp>
@@ -47,6 +49,14 @@ using phased = gpusync::basic_phased_grid<gpusync::phased::claiming,
 
 extern "C" __global__ void phases(phased grid, gpusync::phased_state<float> state) {
   grid.run(10, [&](gpusync::uint32_t block, gpusync::uint32_t) { state.of(block)[threadIdx.x] += 1; });
+}
+
+extern "C" __global__ void neighbours(gpusync::basic_halo<float, gpusync::cuda_grid> halo, float* values) {
+  halo.put(threadIdx.x, values[threadIdx.x]);
+  halo.send();
+  halo.receive();
+  values[threadIdx.x] = halo.get(halo.word(0, threadIdx.x));
+  halo.next();
 }
 
 extern "C" __global__ void paced(gpusync::basic_grid_window<gpusync::cuda_grid> window, float* values) {

@@ -79,6 +79,18 @@ WRAPPERS = {
         ("auto total", kernel("gpusync::rmw_object<float, 132> object, gpusync::fault_tolerant_barrier<132> barrier, "
                               "const float* values, float* results, int i", "results[i] = before;\n"))),
 
+    # docs/neighbours.md
+    "neighbours": cuda(
+        "",
+        ("#include <gpusync/gpusync.cuh>", ALONE),
+        ("gpusync::cuda_device gpu", host_function(f"cudaStream_t stream, {SHAPE}, float* state, int steps"))),
+    "neighbourhoods": cuda("#include <gpusync/neighbours/cuda.cuh>\n", ("auto ring", host_function(""))),
+    "neighbour_barrier": cuda(
+        LIBRARY + "#include <gpusync/neighbours/cuda.cuh>\n",
+        ("__global__", ALONE),
+        ("gpusync::neighbour_barrier_storage",
+         host_function(f"{LAUNCH}, float* rows0, float* rows1, int steps"))),
+
     # docs/concepts.md
     "before": cuda(
         WORK,
@@ -127,6 +139,17 @@ WRAPPERS = {
     "votes": cuda(
         "#include <gpusync/pace/cuda.cuh>\n__device__ bool step() { return false; }\n",
         ("bool mine", "__device__ void run(gpusync::block_pace<>& pace) {\nPRINTED\n}\n")),
+
+    # docs/task-graphs.md
+    "task_graph": cuda(
+        "#include <vector>\n#include <gpusync/core/config.hpp>\n"
+        "struct tables {\n  gpusync::uint32_t tasks;\n"
+        "  __device__ const gpusync::uint32_t* followers(gpusync::uint32_t) const { return nullptr; }\n"
+        "  __device__ gpusync::uint32_t followers_of(gpusync::uint32_t) const { return 0; }\n};\n"
+        "using gpusync::uint32_t;\n__device__ void work(uint32_t, float*) {}\n",
+        ("#include", ALONE),
+        ("gpusync::dependency_counter_storage", host_function(
+            f"{STREAM}, {SHAPE}, const std::vector<gpusync::uint32_t>& needs, tables graph, float* data"))),
 
     # docs/grid-barriers.md
     "algorithm": cuda(

@@ -73,6 +73,16 @@ class exchanging_grid {
     return shared_.exchange(thread_, turn_++, value, lane == 0 ? 0 : lane - 1);
   }
   template <class Value>
+  Value before(Value value) const {
+    const uint32_t lane = thread_ % warp_size;
+    return shared_.exchange(thread_, turn_++, value, lane == 0 ? 0 : lane - 1);
+  }
+  template <class Value>
+  Value behind(Value value) const {
+    const uint32_t lane = thread_ % warp_size;
+    return shared_.exchange(thread_, turn_++, value, lane + 1 == warp_size ? lane : lane + 1);
+  }
+  template <class Value>
   Value from_other_thread(Value value, uint32_t mask) const {
     return shared_.exchange(thread_, turn_++, value, thread_ % warp_size ^ mask);
   }

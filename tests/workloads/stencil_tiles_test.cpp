@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <cstring>
 #include <vector>
 
 #include "support/exchanging_threads.hpp"
 #include "workloads/stencil/stencil_on_chip.hpp"
+#include "workloads/stencil/stencil_strips.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -123,6 +125,67 @@ TEST(StencilOnChip, FindsWhatTheHostFinds) {
     EXPECT_EQ((wrong_on_chip<double, 3>({4, 3, 3}, 2, 32, split)), 0u);
     EXPECT_EQ((wrong_on_chip<double, 3>({6, 12, 12}, 2, 64, split)), 0u);
   }
+}
+
+/// A barrier as strips_by_barrier asks for it, of a block's thread.
+struct played_barrier {
+  const test::exchanging_grid& grid;
+  std::barrier<>& all;
+  void enter() {}
+  void sync() {
+    grid.sync_block();
+    all.arrive_and_wait();
+  }
+  std::barrier<>::arrival_token arrive() {
+    grid.sync_block();
+    return all.arrive();
+  }
+  void wait(std::barrier<>::arrival_token&& token) { all.wait(std::move(token)); }
+};
+
+template <class Real, uint32_t Rows, uint32_t Pairs, bool Split>
+uint64_t wrong_in_strips(const stencil_size& size, uint32_t blocks, uint32_t threads) {
+  constexpr uint32_t steps = 6;
+  const stencil_body body(size, sizeof(Real) == 8 ? stencil_real::twice : stencil_real::single, steps);
+  std::vector<point_pair<Real>> points(body.content()[0].bytes / sizeof(point_pair<Real>));
+  std::memcpy(static_cast<void*>(points.data()), body.content()[0].first.get(), body.content()[0].bytes);
+  std::vector<point_pair<Real>> rims(size_t{2} * (size.height / Rows) * size.width);
+  using text_type = stencil_strips<Real, Rows, Pairs>;
+  const text_type work{{}, &points.front().left, &rims.front().left, size};
+  test::on_exchanging_threads(blocks, threads, [&](const test::exchanging_grid& grid, std::barrier<>& all) {
+    played_barrier barrier{grid, all};
+    strips_by_barrier<Real, Pairs, played_barrier, Split> rows(barrier, grid, work.rim, size.width, work.strips());
+    work.relax(grid, steps, rows);
+  });
+  return different_words(body.content().front(), reinterpret_cast<const uint32_t*>(points.data()));
+}
+
+TEST(StencilStrips, FindWhatTheHostFinds) {
+  EXPECT_EQ((wrong_in_strips<float, 8, 1, false>({64, 16, 1}, 2, 32)), 0u);
+  EXPECT_EQ((wrong_in_strips<float, 8, 1, true>({128, 24, 1}, 3, 64)), 0u) << "warps side by side";
+  EXPECT_EQ((wrong_in_strips<double, 8, 1, true>({64, 16, 1}, 3, 32)), 0u) << "a block without a strip";
+  EXPECT_EQ((wrong_in_strips<float, 16, 2, true>({128, 32, 1}, 2, 32)), 0u);
+  EXPECT_EQ((wrong_in_strips<double, 2, 2, false>({128, 4, 1}, 2, 32)), 0u) << "nothing between the rims";
+}
+
+TEST(StencilStrips, SayWhatLacks) {
+  const auto refused = [](const stencil_size& size, uint32_t blocks, uint32_t threads) -> std::string {
+    try {
+      step_shape shape;
+      shape.blocks = blocks;
+      shape.threads = threads;
+      require_strips(size, 8, 2, shape);
+      return "";
+    } catch (const invalid_argument& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(refused({1024, 1024, 1}, 132, 512), "");
+  EXPECT_NE(refused({1024, 1024, 1}, 127, 512).find("more than the 127 blocks"), std::string::npos);
+  EXPECT_NE(refused({1024, 1024, 1}, 132, 256).find("blocks of 512 threads"), std::string::npos);
+  EXPECT_NE(refused({1024, 1023, 1}, 132, 512).find("no strips of 8 rows"), std::string::npos);
+  EXPECT_NE(refused({1024, 8, 1}, 132, 512).find("no strips"), std::string::npos);
+  EXPECT_NE(refused({102, 102, 102}, 132, 51).find("plates"), std::string::npos);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ const char* to_string(failure kind) {
     case failure::not_linearizable: return "not linearizable";
     case failure::not_wait_free: return "not wait-free";
     case failure::disagreement: return "disagreement";
+    case failure::wrong_answer: return "wrong answer";
     case failure::wrongly_removed: return "wrongly removed";
   }
   return "?";
@@ -295,7 +296,7 @@ uint64_t explorer::state_hash() {
   }
   for (uint32_t i = 0; i < form_.blocks; ++i) {
     const block_state& at = state_.blocks[i];
-    const uint8_t small[3] = {at.met, at.any, at.arrived};
+    const uint8_t small[3] = {at.met, at.held, at.arrived};
     put(small, sizeof(small));
     if (at.met != 0) put_view(at.gathered);
   }

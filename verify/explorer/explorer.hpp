@@ -36,6 +36,7 @@ enum class failure {
   not_linearizable,
   not_wait_free,
   disagreement,
+  wrong_answer,
   wrongly_removed
 };
 const char* to_string(failure kind);
@@ -102,7 +103,11 @@ class explorer {
   void acquire_last(const void* address, size_t bytes);
   void fence() { (void)perform(action::fence, memory_order::seq_cst, nullptr, 4, 0); }
   void pause();
-  bool meet_block(bool value);
+  /// In how many threads of the block `value` is true.
+  uint32_t meet_block(bool value);
+  /// Words that a block's threads share; a meeting must part writes from reads.
+  void share(uint32_t index, uint32_t value);
+  uint32_t shared(uint32_t index);
   /// The launch of the calling thread's GPU ends.
   void end_launch();
 

@@ -62,9 +62,7 @@ uint32_t explorer::word_at(const void* address, size_t bytes) {
 }
 
 uint64_t explorer::perform(action what, memory_order order, const void* address, size_t bytes, uint64_t operand) {
-  if (bytes != 4 && (bytes != 8 || what == action::add || what == action::fetch_add)) {
-    throw std::logic_error("The explorer's words have 32 bits, or 64 if nothing is added to them.");
-  }
+  if (bytes != 4 && bytes != 8) throw std::logic_error("The explorer's words have 32 bits, or 64.");
   if (address != nullptr && ignored(address)) {
     if (what == action::store) return 0;
     throw std::logic_error("A word whose stores are ignored was used otherwise.");
@@ -74,6 +72,7 @@ uint64_t explorer::perform(action what, memory_order order, const void* address,
   next.order = order;
   next.word = static_cast<uint8_t>(address == nullptr ? 0 : word_at(address, bytes));
   next.operand = operand;
+  next.second = bytes == 4 ? 0xffffffffu : ~uint64_t{0};  // of a sum, so many bits
   return perform(next);
 }
 
@@ -259,7 +258,7 @@ void explorer::apply(const choice& taken) {
       after = next.change(before, next.operand, next.second);
       if (after != before) write(own, word, after, &seen);
     } else if (next.what != action::load) {
-      after = static_cast<uint32_t>(before + next.operand);
+      after = (before + next.operand) & next.second;
       write(own, word, after, &seen);
     }
     if (tracing_) {
@@ -316,31 +315,42 @@ void explorer::pause() {
   round.count = 0;
 }
 
-bool explorer::meet_block(bool value) {
-  if (form_.threads == 1) return value;
+uint32_t explorer::meet_block(bool value) {
+  if (form_.threads == 1) return value ? 1 : 0;
   const uint32_t index = current_;
   const uint32_t first = block() * form_.threads;
   block_state& at = state_.blocks[block()];
-  at.any = at.any || value;
+  at.held = static_cast<uint8_t>(at.held + (value ? 1 : 0));
   at.gathered.join(self().now);
   if (++at.met < form_.threads) {
     self().status = fiber_status::meeting;
     stacks_[index]->leave();
   } else {
-    at.told = at.any;
+    at.told = at.held;
     for (uint32_t i = first; i < first + form_.threads; ++i) {
       fiber_state& other = state_.fibers[i];
       other.now = at.gathered;
       other.status = fiber_status::runnable;
-      const uint64_t met[2] = {other.history, at.told ? 1u : 2u};
+      const uint64_t met[2] = {other.history, at.told == 0 ? 2u : at.told == 1 ? 1u : at.told + 1u};
       other.history = hash_bytes(met, sizeof(met));
     }
     at.met = 0;
-    at.any = false;
+    at.held = 0;
     at.gathered = view{};
     note("meets the threads of its block");
   }
   return state_.blocks[index / form_.threads].told;
+}
+
+void explorer::share(uint32_t index, uint32_t value) {
+  state_.blocks[block()].shared[index] = value;
+}
+
+uint32_t explorer::shared(uint32_t index) {
+  const uint32_t value = state_.blocks[block()].shared[index];
+  const uint64_t read[2] = {self().history, value};
+  self().history = hash_bytes(read, sizeof(read));
+  return value;
 }
 
 void explorer::end_launch() {

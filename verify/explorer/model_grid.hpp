@@ -85,7 +85,11 @@ class model_grid {
   uint32_t thread() const { return explorer::active().thread(); }
 
   void sync_block() const { (void)sync_block_or(false); }
-  bool sync_block_or(bool value) const { return explorer::active().meet_block(value); }
+  bool sync_block_or(bool value) const { return sync_block_count(value) != 0; }
+  uint32_t sync_block_count(bool value) const { return explorer::active().meet_block(value); }
+  uint32_t shared_words() const { return 0; }
+  void share(uint32_t, uint32_t index, uint32_t value) const { explorer::active().share(index, value); }
+  uint32_t shared(uint32_t, uint32_t index) const { return explorer::active().shared(index); }
   uint32_t prepare_timeout_flag() const { return 1; }
   void separate_timeout_flags() const {}
   void raise_timeout_flag(uint32_t) const {}
@@ -98,6 +102,7 @@ class model_grid {
   }
   uint32_t opaque(uint32_t value) const { return value; }
   void delay(uint32_t) const {}
+  uint64_t cycles() const { return 0; }
   [[noreturn]] void fail(timeout_report*, misuse, uint32_t) const { std::abort(); }
   template <uint32_t Count>
   uint32_t pick(const uint32_t (&values)[Count], uint32_t index) const {

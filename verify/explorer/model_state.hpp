@@ -111,10 +111,11 @@ struct fiber_state {
 
 struct block_state {
   uint8_t met = 0;
-  bool any = false;
-  bool told = false;    ///< what the last meeting agreed on
+  uint8_t held = 0;     ///< threads whose value was true, so far
+  uint8_t told = 0;     ///< what the last meeting agreed on
   uint8_t arrived = 0;  ///< phase + 1 of the last barrier call in which a thread of it has done something
   view gathered;
+  uint32_t shared[9] = {};  ///< words that the block's threads share; who reads one remembers what
 };
 
 /// A plain location with one writer.

@@ -20,6 +20,9 @@ struct timeout_report {
   uint32_t gpus;           ///< how many the barrier joins, 0 if it is one grid's; written by the host
   uint32_t told;           ///< not 0: another GPU had lost a phase before, whose own report says more
   uint32_t silent;         ///< a bit for each GPU of which no block had arrived or been seen in the launch
+  uint32_t counter;        ///< of a wait for a dependency counter: its number and 1; then `phase` is an epoch
+  uint32_t published;      ///< the publishes of the epoch that it had got,
+  uint32_t expected;       ///< of so many
 
   static constexpr uint32_t timed_out = 1;  ///< for `written`
   static constexpr uint32_t abandoned = 2;  ///< for `written`
@@ -100,22 +103,23 @@ struct arrival_log {
   ///
   /// Of each missing block the report says whether it has been seen in this launch. In any phase but the first it has,
   /// for the phase before could not end without it; in the first it has if it called enter().
+  /// all_seen: that it has been seen of all is known, as in a later phase.
   /// Effects on others: from now on the phase counts as lost, see lost().
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Members>
-  GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp,
-                                 uint32_t phase) const {
+  GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp, uint32_t phase,
+                                 bool all_seen = false) const {
     using memory = typename Grid::memory;
     report_late(
         grid, who.places(grid), phase,
         [&](uint32_t place) -> presence {
           if (!who.takes_part(grid, place)) return {0, false, true, false};
-          const places_in_log at = who.in_log(*this, place);
+          const places_in_log at = who.in_log(grid, *this, place);
           const uint32_t last = memory::template load<memory_order::relaxed, scope::system>(at.arrived);
           const bool late = last != stamp && last != next_stamp;
-          const bool seen =
-              !late || phase != 0 || memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
-          return {who.block_at(place), true, late, seen};
+          const bool seen = !late || all_seen || phase != 0 ||
+                            memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
+          return {who.block_at(grid, place), true, late, seen};
         },
         [&] { who.tell_others(grid); });
   }
@@ -132,10 +136,37 @@ struct arrival_log {
   /// once the report is written.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Find, class Done>
-  GPUSYNC_HD void report_late(Grid, uint32_t count, uint32_t phase, Find&& find, Done&& done) const {
+  GPUSYNC_HD void report_late(Grid grid, uint32_t count, uint32_t phase, Find&& find, Done&& done) const {
+    uint32_t claims = 0;
+    if (!claim_report(grid, claims)) return;
+    write_report(grid, claims, count, phase, find);
+    done();
+  }
+
+  /// Says that the calling thread has given up: whether it is the one that writes the report. `claims`: for that.
+  /// Effects on others: from now on the phase counts as lost, see lost().
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD bool claim_report(Grid, uint32_t& claims) const {
+    claims = Grid::memory::template fetch_add<memory_order::relaxed, scope::system>(claimed, 1u);
+    return claims % one_elsewhere == 0;
+  }
+
+  /// Before write_report(): which dependency counter was waited for, and what it had got.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void note_counter(Grid, uint32_t number, uint32_t published, uint32_t expected) const {
     using memory = typename Grid::memory;
-    const uint32_t claims = memory::template fetch_add<memory_order::relaxed, scope::system>(claimed, 1u);
-    if (claims % one_elsewhere != 0) return;
+    memory::template store<memory_order::relaxed, scope::system>(&report->counter, number + 1);
+    memory::template store<memory_order::relaxed, scope::system>(&report->published, published);
+    memory::template store<memory_order::relaxed, scope::system>(&report->expected, expected);
+  }
+
+  /// The report, by the one whose it is.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Find>
+  GPUSYNC_HD void write_report(Grid, uint32_t claims, uint32_t count, uint32_t phase, Find&& find) const {
+    using memory = typename Grid::memory;
     uint32_t missing = 0, heard = 0;
     GPUSYNC_UNROLL(1)
     for (uint32_t i = 0; i < count; ++i) {
@@ -154,7 +185,6 @@ struct arrival_log {
     memory::template store<memory_order::relaxed, scope::system>(&report->phase, phase);
     memory::template store<memory_order::relaxed, scope::system>(&report->missing_count, missing);
     memory::template store<memory_order::release, scope::system>(&report->written, +timeout_report::timed_out);
-    done();
   }
 };
 

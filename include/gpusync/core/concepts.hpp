@@ -47,11 +47,16 @@ namespace gpusync {
 /// - `opaque(pointer)`, `opaque(value)`: the argument, about which the compiler then knows nothing
 /// - `pick(values, index)`: values[index], for arrays among a kernel's parameters
 /// - `delay(cycles)`: lets that many cycles pass; may do nothing
+/// - `cycles()`: of the same clock, so far; 0 if delay() does nothing
 /// - `now()`: nanoseconds of a clock that all blocks share
 /// - `pause()`: between two polls
 /// - `has_named_barriers`, `warps_of_block`: what pace asks for besides: whether there is
 ///   `sync_named<number>(threads)`, at which parts of a block meet, and the warps of a block as the members of a small
 ///   grid, with `memory`, `blocks()`, `block()`, `threads()`, `thread()`, `sync_block()`, `now()` and `pause()`
+/// - `sync_block_count(value)`, `shared_words()`, `share(words, index, value)`, `shared(words, index)`: what votes ask
+/// for
+///   besides: sync_block() that returns in how many threads `value` was true; and nine words that a block's threads
+///   share, where they are, a write and a read of one, which a sync_block() must part
 /// - `fail(report, reason, detail)`: ends the launch for a broken contract, which it leaves in the report, if that is
 ///   not null; does not return
 
@@ -118,8 +123,8 @@ struct grid_words<
               decltype(!thing<const Grid&>().sync_block_any(true, 1u)),
               decltype(*thing<const Grid&>().opaque(thing<uint32_t*>()) + thing<const Grid&>().opaque(1u) + 0u),
               decltype(thing<const Grid&>().pick(thing<const uint32_t (&)[4]>(), 0u) + 0u),
-              decltype(thing<const Grid&>().delay(1u)), decltype(thing<const Grid&>().now() + uint64_t{0}),
-              decltype(thing<const Grid&>().pause()),
+              decltype(thing<const Grid&>().delay(1u)), decltype(thing<const Grid&>().cycles() + uint64_t{0}),
+              decltype(thing<const Grid&>().now() + uint64_t{0}), decltype(thing<const Grid&>().pause()),
               decltype(thing<const Grid&>().fail(thing<timeout_report*>(), misuse::none, 0u))>> {
   static constexpr bool value =
       memory_words<typename Grid::memory>::value && grid_origin<Grid, Grid::whole_block>::value;

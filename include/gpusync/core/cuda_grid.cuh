@@ -61,6 +61,26 @@ struct cuda_grid {
   __device__ __forceinline__ void sync_block() const { __syncthreads(); }
   __device__ __forceinline__ bool sync_block_or(bool value) const { return __syncthreads_or(value) != 0; }
 
+  __device__ __forceinline__ uint32_t sync_block_count(bool value) const {
+    return static_cast<uint32_t>(__syncthreads_count(value));
+  }
+
+  /// Where the block's threads share nine words, to be given to share() and shared(). All barriers of a kernel have the
+  /// same.
+  __device__ __forceinline__ uint32_t shared_words() const {
+    __shared__ uint32_t words[9];
+    return opaque(static_cast<uint32_t>(__cvta_generic_to_shared(words)));
+  }
+  /// Writes one of them, which others read behind a sync_block().
+  __device__ __forceinline__ void share(uint32_t words, uint32_t index, uint32_t value) const {
+    asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(words + index * 4), "r"(value) : "memory");
+  }
+  __device__ __forceinline__ uint32_t shared(uint32_t words, uint32_t index) const {
+    uint32_t value;
+    asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(value) : "r"(words + index * 4) : "memory");
+    return value;
+  }
+
   /// Waits at named barrier `Number` for `threads` of the block, a multiple of 32. Not the aligned form of the
   /// instruction: lanes of a warp may come one by one. The number stands in the instruction: with one in a register a
   /// block would be given all sixteen barriers, of which a multiprocessor has 64, and at most four blocks would run on
@@ -127,6 +147,9 @@ struct cuda_grid {
     while (clock64() - begin < cycles) {
     }
   }
+
+  /// The multiprocessor's clock.
+  __device__ __forceinline__ uint64_t cycles() const { return static_cast<uint64_t>(clock64()); }
 
   /// The multiprocessor's clock, read once `value` is there; `value` is added to it, so it should be 0.
   __device__ __forceinline__ uint32_t cycles_after(uint32_t value) const {

@@ -253,6 +253,11 @@ struct cuda_memory : detail::cuda_atomics<detail::in_global_memory> {
   static __device__ __forceinline__ void acquire(const uint32_t* address) {
     (void)load<memory_order::acquire, Scope>(address);
   }
+  /// The same for a word of 64 bits.
+  template <scope Scope>
+  static __device__ __forceinline__ void acquire(const uint64_t* address) {
+    (void)load<memory_order::acquire, Scope>(address);
+  }
 
   /// A fence of all the calling thread's accesses, as __threadfence() is for scope::device.
   template <scope Scope>

@@ -9,6 +9,12 @@ namespace gpusync::detail {
 template <class T>
 inline constexpr bool always_false = false;
 
+/// Whether two types are one. (Headers that are compiled at run time have no <type_traits>.)
+template <class One, class Other>
+inline constexpr bool same_type = false;
+template <class One>
+inline constexpr bool same_type<One, One> = true;
+
 /// Says that a constructor makes what one thread of a kernel holds of what the kernel was given.
 struct for_one_thread {};
 

@@ -27,32 +27,37 @@ struct launch_state {
   }
 };
 
-/// The barrier of one block's threads, with the disjunction that __syncthreads_or() gives. Sense-reversing.
+/// The barrier of one block's threads, with the count that __syncthreads_count() gives, and words that they share.
+/// Sense-reversing.
 class block_barrier {
  public:
   explicit block_barrier(uint32_t threads) : threads_(threads) {}
 
-  bool arrive_and_wait(bool value, const launch_state& launch) {
-    if (threads_ == 1) return value;
+  /// In how many threads `value` is true.
+  uint32_t arrive_and_wait(bool value, const launch_state& launch) {
+    if (threads_ == 1) return value ? 1 : 0;
     const uint32_t generation = generation_.load(std::memory_order_relaxed);
-    std::atomic<bool>& any = any_[generation % 2];
-    if (value) any.store(true, std::memory_order_relaxed);
+    std::atomic<uint32_t>& count = count_[generation % 2];
+    if (value) count.fetch_add(1, std::memory_order_relaxed);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) == threads_ - 1) {
       arrived_.store(0, std::memory_order_relaxed);
-      any_[(generation + 1) % 2].store(false, std::memory_order_relaxed);
+      count_[(generation + 1) % 2].store(0, std::memory_order_relaxed);
       generation_.store(generation + 1, std::memory_order_release);
     } else {
       uint32_t polls = 0;
       while (generation_.load(std::memory_order_acquire) == generation) launch.give_way(polls);
     }
-    return any.load(std::memory_order_relaxed);
+    return count.load(std::memory_order_relaxed);
   }
+
+  uint32_t& shared(uint32_t index) { return shared_[index]; }
 
  private:
   const uint32_t threads_;
   std::atomic<uint32_t> arrived_{0};
   std::atomic<uint32_t> generation_{0};
-  std::atomic<bool> any_[2] = {false, false};
+  std::atomic<uint32_t> count_[2] = {0, 0};
+  uint32_t shared_[9] = {};
 };
 
 /// Where the calling thread stands.
@@ -115,7 +120,13 @@ class host_grid {
   uint32_t thread() const { return place_->thread; }
 
   void sync_block() const { (void)sync_block_or(false); }
-  bool sync_block_or(bool value) const { return place_->barrier->arrive_and_wait(value, *place_->launch); }
+  bool sync_block_or(bool value) const { return sync_block_count(value) != 0; }
+  uint32_t sync_block_count(bool value) const { return place_->barrier->arrive_and_wait(value, *place_->launch); }
+
+  /// See cuda_grid.
+  uint32_t shared_words() const { return 0; }
+  void share(uint32_t, uint32_t index, uint32_t value) const { place_->barrier->shared(index) = value; }
+  uint32_t shared(uint32_t, uint32_t index) const { return place_->barrier->shared(index); }
 
   /// See cuda_grid: here a voting barrier does it, for which nothing need be prepared.
   uint32_t prepare_timeout_flag() const { return 1; }
@@ -129,6 +140,7 @@ class host_grid {
   uint32_t opaque(uint32_t value) const { return value; }
   /// For multiprocessors, whose polls cost others time; nothing here.
   void delay(uint32_t) const {}
+  uint64_t cycles() const { return 0; }
 
   /// For a call that breaks a barrier's contract: the launch throws.
   [[noreturn]] void fail(timeout_report*, misuse reason, uint32_t detail) const {

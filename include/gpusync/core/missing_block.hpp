@@ -49,7 +49,7 @@ inline bool is_told(const timeout_report& report) {
 }
 
 /// The end of a sentence that names who was missing: the first few blocks; GPU by GPU if there are several.
-inline std::string missing_in_words(const timeout_report& report) {
+inline std::string missing_in_words(const timeout_report& report, const char* before = ", missing block ") {
   const std::vector<missing_block> missing = missing_blocks(report);
   constexpr uint32_t named = 4;
   constexpr uint32_t in_gpu = (1u << timeout_report::block_bits) - 1;
@@ -69,7 +69,7 @@ inline std::string missing_in_words(const timeout_report& report) {
       if (!one.started) blocks += " (not seen in that launch)";
     }
     if (count == 0) continue;
-    words += ", missing block " + blocks;
+    words += before + blocks;
     if (count > named) words += " and " + std::to_string(count - named) + " more";
     if (report.gpus > 1) words += " of GPU " + std::to_string(gpu);
   }
@@ -87,6 +87,12 @@ inline std::string report_in_words(const timeout_report& report) {
     words =
         "A launch on this barrier ended in the middle of a phase, because one of its blocks threw. Call reset() on its "
         "storage first.";
+  } else if (written == timeout_report::timed_out && report.counter != 0) {
+    words = "A wait for dependency counter " + std::to_string(report.counter - 1) + " timed out in epoch " +
+            std::to_string(report.phase) + " of an earlier launch: " + std::to_string(report.published) + " of " +
+            std::to_string(report.expected) + " publishes were there" +
+            detail::missing_in_words(report, "; of those who publish to it, not gone on to a later epoch: block ") +
+            ". Call reset() on its storage first.";
   } else if (written == timeout_report::timed_out) {
     words = "A wait on this barrier timed out in phase " + std::to_string(report.phase) + " of an earlier launch" +
             detail::missing_in_words(report);

@@ -24,6 +24,11 @@ enum class misuse : uint32_t {
   shared_handle,       ///< on host threads: the handle that was made for the launch, in the hands of its threads
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
   concurrent_calls,    ///< two reductions at once on one storage
+  out_of_turn,         ///< a halo's functions called in another order than put(), send(), receive(), get(), next()
+  overtaken,           ///< a halo's word was overwritten before it was got; detail: the block that did it
+  unknown_counter,     ///< a dependency counter that does not exist; detail: its number
+  surplus_publish,     ///< more publishes in an epoch than the storage was told of; detail: the counter
+  incomplete_epoch,    ///< a publish to a counter to which some of earlier launches are missing; detail: the counter
   wrong_end,           ///< an end of a channel made by a block that is not there; detail: the channel
   beyond_chunk,        ///< a word that a channel's chunks do not have; detail: its number
 };
@@ -66,6 +71,26 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::concurrent_calls:
       return "Two reductions ran at once on one storage, and their sums were mixed: the result of neither can be used. "
              "Give each stream, and each graph that is replayed beside others, a storage of its own.";
+    case misuse::out_of_turn:
+      return who +
+             " used a halo out of turn. In each step: put() its words, send() once, receive() once, get() the "
+             "neighbours' words, next() once.";
+    case misuse::overtaken:
+      return who + " came too late for a word of block " + std::to_string(detail) +
+             ", which had gone on and overwritten it. In each step of a halo a block must get() at least one word of "
+             "each of its neighbours.";
+    case misuse::unknown_counter:
+      return who + " named dependency counter " + std::to_string(detail) +
+             ", which its storage does not have. They are numbered from 0 to size() - 1.";
+    case misuse::surplus_publish:
+      return who + " published to dependency counter " + std::to_string(detail) +
+             " when it had all that its storage was told of for an epoch. Make the storage for as many publishes as "
+             "there are, let every block of a launch call the counters, if only enter(), and next_epoch() as often as "
+             "the others.";
+    case misuse::incomplete_epoch:
+      return who + " published to dependency counter " + std::to_string(detail) +
+             ", to which publishes of an earlier launch are missing. Make the storage for as many publishes as there "
+             "are in an epoch, or call reset() after a launch that left some out.";
     case misuse::wrong_end:
       return who + " took an end of channel " + std::to_string(detail) +
              " that is another block's, or there is no such channel. The storage's list says which block sends and "

@@ -84,7 +84,7 @@ GPUSYNC_HD inline wait_status poll_until(Grid grid, const Word* word, Done done,
 namespace detail {
 
 /// As poll_until(), with a wider question once the wait has become long: `later`, which may change with each answer and
-/// comes back with the status.
+/// comes back with the status. Word: uint32_t or uint64_t.
 GPUSYNC_API_TEMPLATE
 template <memory_order Order, scope Scope, class Grid, class Word, class Soon, class Later, class Deadline>
 GPUSYNC_HD inline long_wait<Later, Deadline> poll_until_or(Grid grid, const Word* word, Soon soon, Later later,

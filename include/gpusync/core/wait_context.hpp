@@ -14,7 +14,7 @@ class wait_context {
   static constexpr bool bounded = Deadline::bounded;
 
   /// `place` and `stamp`: what to note in `log` should the wait turn out long. `timeout_flag`: what the grid's
-  /// prepare_timeout_flag() gave, if there is a deadline.
+  /// prepare_timeout_flag() gave, if there is a deadline; 0 if the block is told in another way.
   GPUSYNC_HD wait_context(Deadline limit, const arrival_log& log, uint32_t place, uint32_t stamp,
                           uint32_t timeout_flag = 0)
       : limit_(limit), log_(log), place_(place), stamp_(stamp), timeout_flag_(timeout_flag) {}
@@ -49,7 +49,7 @@ class wait_context {
   template <class Grid>
   GPUSYNC_HD void give_up(Grid grid) const {
     if constexpr (bounded) {
-      grid.raise_timeout_flag(timeout_flag_);
+      if (timeout_flag_ != 0) grid.raise_timeout_flag(timeout_flag_);
     } else if constexpr (Grid::may_lose_phases) {
       end_hopeless(grid, log_.report);
     }

@@ -57,6 +57,12 @@ struct algorithm_defaults {
   /// wait_fused(grid, words, state, token, context), and settle(state), which makes of what join() has found what a
   /// phase leaves behind.
   static constexpr bool has_fused_form = false;
+  /// Its phases can bring a vote or a sum along (votes.hpp): each line of counters has two vote_words as well, and
+  /// there are, of a state, vote_adds(grid, state) and vote_polls(grid, state): whether this thread does;
+  /// vote_added(words, state) and vote_polled(words, state): the first vote_word of its line; `step`: what it adds to a
+  /// phase_word; vote_drain<Grid>(state) and vote_backoff(state): what a wait right after the arrival does before it
+  /// polls.
+  static constexpr bool has_votes = false;
   /// Something besides the words travels with every kernel: `places`, made by places_in(words). Then the state is found
   /// by find<Foremost>(grid, places, who) instead of join(), and there is arrive_first<Foremost>(grid, places, who,
   /// state, log, lost) for a block that has not joined yet: see placed_counters.

@@ -6,6 +6,7 @@
 #include <gpusync/core/wait_context.hpp>
 #include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
+#include <gpusync/grid/votes.hpp>
 
 namespace gpusync {
 
@@ -57,7 +58,8 @@ class grid_source<Grid, false> {
 /// Algorithm: one of namespace grid, e.g. grid::lock_based<>. Grid: cuda_grid or host_grid. Members: whole_grid,
 /// block_range (a part of the grid) or dropping_blocks (blocks may leave early).
 template <class Algorithm, class Grid, class Members = whole_grid>
-class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier<Algorithm, Grid, Members>> {
+class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier<Algorithm, Grid, Members>>,
+                           public grid_votes<basic_grid_barrier<Algorithm, Grid, Members>, Algorithm, Grid, Members> {
   static_assert(is_grid<Grid>, "a Grid has what core/concepts.hpp says");
 
  public:
@@ -65,6 +67,11 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   using algorithm = Algorithm;
   /// Which blocks it joins.
   using members = Members;
+
+  /// Of votes: sync_or(), sync_count(), sync_add() and their other forms.
+  using votes = grid_votes<basic_grid_barrier, Algorithm, Grid, Members>;
+  using votes::wait;
+  using votes::wait_for;
 
   /// What a storage makes it from.
   using argument = detail::barrier_argument<Algorithm>;
@@ -116,6 +123,11 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   GPUSYNC_HD const argument& given() const { return given_; }
   /// How a launch finds the storage.
   GPUSYNC_HD const detail::handle_header& header() const { return given_.header; }
+  /// Phases that the block has passed in this launch.
+  GPUSYNC_HD uint32_t phase() const { return phase_; }
+  /// 0 and 1 in turn: which of two buffers is to be written before the next wait, and read after it. Two suffice, for
+  /// no block writes to a buffer again before all that wait for it have passed another phase, behind their reading.
+  GPUSYNC_HD uint32_t parity() const { return phase_ & 1u; }
 
   /// The same barrier for another view of the calling threads: some warps that act for their block (cuda_warps_grid).
   /// Before the first phase; from then on the view is used, and this barrier not, or the launch ends.
@@ -240,6 +252,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   }
 
  private:
+  friend votes;
+
   /// How this handle stands to its barrier. One word, for a kernel's compiler does not know what it is at first.
   enum class standing : uint32_t {
     joined,    ///< state_ is known, and the block may arrive
@@ -509,6 +523,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
   uint32_t phase_ = 0;
   standing standing_ = standing::fresh;
   uint32_t timeout_flag_ = 0;  ///< what the grid needs to tell a block of a timed-out wait; 0: not asked for yet
+  detail::vote_state votes_;
 };
 
 }  // namespace gpusync

@@ -93,7 +93,8 @@ struct packed_plan {
   /// counter_plan::poll_backoff: cycles.
   GPUSYNC_HD constexpr uint32_t poll_backoff() const { return bits >> poll_backoff_shift; }
   /// Which of the words of each line is this plan's. Plans with other counters must not share words, for a word takes
-  /// part in a phase only if its plan is in use.
+  /// part in a phase only if its plan is in use. The words 7, 10, 11, 13, 14, 15 and the same and 16 more are no
+  /// plan's: those would have more than 8 counters and copies.
   GPUSYNC_HD constexpr uint32_t word() const { return bits & 31; }
 
  private:

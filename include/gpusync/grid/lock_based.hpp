@@ -7,6 +7,7 @@
 #include <gpusync/grid/algorithm.hpp>
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
+#include <gpusync/grid/votes.hpp>
 
 namespace gpusync::grid {
 
@@ -22,12 +23,14 @@ namespace gpusync::grid {
 /// Cost: one hop. Per block one atomic add on one word and polls of that word; the adds are served one after the
 ///   other (about 0.7 ns each on H200), so the cost grows with the number of blocks, and polls delay them. The add is
 ///   one that returns the old value: a block starts to poll only once its add is done.
-/// Storage: one word on a line of its own; at most 65,535 blocks.
+/// Storage: one word, and two of 64 bits for votes, on a line of its own; at most 65,535 blocks.
 template <ordering Order>
 struct lock_based : algorithm_defaults {
   static constexpr ordering order = Order;
   static constexpr const char* family = "lock-based";
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
+  /// An arrival that orders nothing cannot part what was before the first vote from the votes.
+  static constexpr bool has_votes = orders_data(Order);
 
   /// The counter at the end of the phase in which the block arrived. Meaningful in thread 0, the one that waits.
   using token = uint32_t;
@@ -39,10 +42,13 @@ struct lock_based : algorithm_defaults {
   };
 
   /// 32-bit words of shared state; all zero is a valid start.
-  GPUSYNC_HD static constexpr size_t words(uint32_t) { return 1; }
+  GPUSYNC_HD static constexpr size_t words(uint32_t) { return vote_word::second + 2; }
   /// Puts fresh state into phase `phase` (modulo the counter's 2^16) instead of 0, so that tests can start near the
   /// wrap.
-  GPUSYNC_HD static void start_at(uint32_t* words, uint32_t, uint32_t phase) { *words = phase_word::start_of(phase); }
+  GPUSYNC_HD static void start_at(uint32_t* words, uint32_t, uint32_t phase) {
+    *words = phase_word::start_of(phase);
+    vote_word::start_at(words, phase);
+  }
 
   /// A mark of the phase that the token belongs to: the same in all blocks, never 0.
   GPUSYNC_HD static uint32_t stamp(token goal) { return goal | 1u; }
@@ -77,6 +83,24 @@ struct lock_based : algorithm_defaults {
   GPUSYNC_HD static wait_status wait(Grid grid, const uint32_t* words, const state&, token goal, Context& context) {
     return wait_for_goal<Order>(grid, words, goal, context);
   }
+
+  // Votes: thread 0 adds and polls.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static bool vote_adds(Grid grid, const state&) {
+    return grid.thread() == 0;
+  }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static bool vote_polls(Grid grid, const state&) {
+    return grid.thread() == 0;
+  }
+  GPUSYNC_HD static uint64_t* vote_added(uint32_t* words, const state&) { return vote_word::of_line(words); }
+  GPUSYNC_HD static const uint64_t* vote_polled(uint32_t* words, const state&) { return vote_word::of_line(words); }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static void vote_drain(const state&) {}
+  GPUSYNC_HD static uint32_t vote_backoff(const state&) { return 0; }
 };
 
 }  // namespace gpusync::grid

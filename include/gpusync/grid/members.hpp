@@ -19,15 +19,17 @@ struct membership {
 ///   dropping_blocks
 /// - `of(grid)`: the calling block's membership; of a block that never was a member, the rank is not below the count
 /// - `place(grid)`: the calling block's place in the arrival log, the same throughout a launch
-/// - `places(grid)`: how many places there are
-/// - `block_at(place)`: the block at a place, as the grid counts its blocks
+/// - `places(grid)`: how many places the calling block asks for when it has waited in vain
+/// - `block_at(grid, place)`: the block at a place, as the grid counts its blocks
 /// - `takes_part(grid, place)`: whether the block at a place is (still) a member
-/// - `in_log(log, place)`: the words of a place, for a block that has the arrival log of its own grid
+/// - `in_log(grid, log, place)`: the words of a place, for a block that has the arrival log of its own grid
 /// - `tell_others(grid)`: that a phase is lost, the barrier's blocks in other grids
 
 /// Members that are all of one grid: the base of those. Fulfils @ref Members with what derives from it.
 struct members_of_one_grid {
-  GPUSYNC_HD places_in_log in_log(const arrival_log& log, uint32_t place) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD places_in_log in_log(Grid, const arrival_log& log, uint32_t place) const {
     return {log.arrived + place, log.entered + place};
   }
   GPUSYNC_API_TEMPLATE
@@ -54,7 +56,11 @@ struct whole_grid : members_of_one_grid {
   GPUSYNC_HD uint32_t places(Grid grid) const {
     return grid.blocks();
   }
-  GPUSYNC_HD uint32_t block_at(uint32_t place) const { return place; }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD uint32_t block_at(Grid, uint32_t place) const {
+    return place;
+  }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool takes_part(Grid, uint32_t) const {
@@ -90,7 +96,11 @@ struct block_range : members_of_one_grid {
   GPUSYNC_HD uint32_t places(Grid) const {
     return count;
   }
-  GPUSYNC_HD uint32_t block_at(uint32_t place) const { return first + place; }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD uint32_t block_at(Grid, uint32_t place) const {
+    return first + place;
+  }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool takes_part(Grid, uint32_t) const {
@@ -130,7 +140,11 @@ class dropping_blocks : public members_of_one_grid {
   GPUSYNC_HD uint32_t places(Grid grid) const {
     return grid.blocks();
   }
-  GPUSYNC_HD uint32_t block_at(uint32_t place) const { return place; }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD uint32_t block_at(Grid, uint32_t place) const {
+    return place;
+  }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD bool takes_part(Grid, uint32_t place) const {

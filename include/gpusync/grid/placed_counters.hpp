@@ -9,6 +9,7 @@
 #include <gpusync/grid/members.hpp>
 #include <gpusync/grid/ordered.hpp>
 #include <gpusync/grid/sm_partitions.hpp>
+#include <gpusync/grid/votes.hpp>
 
 namespace gpusync::grid {
 
@@ -54,6 +55,8 @@ struct placed_counters : algorithm_defaults {
   static constexpr ordering order = Order;
   static constexpr bool has_fused_form = true;
   static constexpr bool has_places = true;  ///< places and find()
+  /// An arrival that orders nothing cannot part what was before the first vote from the votes.
+  static constexpr bool has_votes = orders_data(Order);
   static constexpr const char* family = "placed-counters";
   /// Half of what a word can count: while adds of one phase are still under way to a copy, those of the next may come.
   static constexpr uint32_t max_blocks = phase_word::max_blocks / 2;
@@ -171,6 +174,26 @@ struct placed_counters : algorithm_defaults {
     return sync_block_status(grid, status, context);
   }
 
+  // Votes: who adds to a counter, or polls it, does so to a vote_word of its line, under any plan.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static bool vote_adds(Grid, const state& own) {
+    return (own.part & adds) != 0;
+  }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static bool vote_polls(Grid, const state& own) {
+    return (own.part & polls) != 0;
+  }
+  GPUSYNC_HD static uint64_t* vote_added(uint32_t*, const state& own) { return votes_beside(own.add_to); }
+  GPUSYNC_HD static const uint64_t* vote_polled(uint32_t*, const state& own) { return votes_beside(own.poll_at); }
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static void vote_drain(const state& own) {
+    drain<Grid>(own);
+  }
+  GPUSYNC_HD static uint32_t vote_backoff(const state& own) { return own.poll_backoff; }
+
  private:
   // Bits of state::part: this thread adds; it polls.
   static constexpr uint32_t adds = 2, polls = 4;
@@ -275,6 +298,12 @@ struct placed_counters : algorithm_defaults {
   /// The plan's word of each line, taken from an address: a member of the state would need a register.
   GPUSYNC_HD static uint32_t word_of(const state& own) {
     return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(own.poll_at) / sizeof(uint32_t) % detail::line_words);
+  }
+
+  /// The first vote_word of the line that `counter` is on.
+  GPUSYNC_HD static uint64_t* votes_beside(const uint32_t* counter) {
+    constexpr uintptr_t line_bytes = detail::line_words * sizeof(uint32_t);
+    return vote_word::of_line(reinterpret_cast<uint32_t*>(reinterpret_cast<uintptr_t>(counter) & ~(line_bytes - 1)));
   }
 
   GPUSYNC_API_TEMPLATE

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -38,15 +39,6 @@ void find_handles(unsigned char* bytes, Found&& found) {
   }
 }
 
-/// The handle that an argument of a launch on host threads is, in a copy; a struct of them cannot be copied for each
-/// thread.
-template <class Argument>
-void add_handle(std::vector<handle_header>& handles, const Argument& argument) {
-  if constexpr (is_handle<Argument>::value) {
-    if (argument.header().tag == handle_header::magic) handles.push_back(argument.header());
-  }
-}
-
 /// What one thread of a kernel on host threads gets of an argument.
 template <class Argument>
 Argument for_a_thread(const Argument& argument) {
@@ -54,6 +46,46 @@ Argument for_a_thread(const Argument& argument) {
     return Argument(for_one_thread{}, argument);
   } else {
     return Argument(argument);
+  }
+}
+
+/// An argument of a launch on host threads: of a handle a copy, which the launch completes.
+template <class Argument, bool Handle = is_handle<Argument>::value>
+struct launch_argument {
+  explicit launch_argument(const Argument& given) : value(given) {}
+  const Argument& value;
+};
+template <class Argument>
+struct launch_argument<Argument, true> {
+  explicit launch_argument(const Argument& given) : value(for_one_thread{}, given) {}
+  Argument value;
+};
+
+/// The arguments of a launch on host threads.
+template <class... Arguments>
+class launch_arguments {
+ public:
+  explicit launch_arguments(const Arguments&... given) : all_(given...) {}
+
+  template <class Visit>
+  void each(Visit&& visit) {
+    std::apply([&](auto&... one) { (visit(one.value), ...); }, all_);
+  }
+  /// Calls a thread's copy of the kernel with copies of all of them.
+  template <class Kernel>
+  void call(Kernel& kernel) const {
+    std::apply([&](const auto&... one) { kernel(for_a_thread(one.value)...); }, all_);
+  }
+
+ private:
+  std::tuple<launch_argument<Arguments>...> all_;
+};
+
+/// Adds the handle that an argument of a launch on host threads is; a struct of them cannot be copied for each thread.
+template <class Argument>
+void add_handle(handle_list& handles, Argument& argument) {
+  if constexpr (is_handle<std::remove_const_t<Argument>>::value) {
+    if (argument.header().tag == handle_header::magic) handles.add(const_cast<handle_header&>(argument.header()));
   }
 }
 

@@ -146,6 +146,7 @@ class storages_in_use {
     handles.check(storages, request);
     try {
       handles.for_each(storages, [&](detail::storage_control& storage, detail::handle_header& handle) {
+        storage.complete(handle, request);
         storage.prepare(handle, request);
         ++prepared_;
       });
@@ -218,16 +219,15 @@ void launch(const host_device& device, const launch_shape& shape, Kernel&& kerne
   require_co_resident(device, shape);
   const detail::launch_request request{shape.blocks.count(), shape.threads.count(),
                                        detail::launch_request::host_launch};
-  std::vector<detail::handle_header> headers;
-  (detail::add_handle(headers, arguments), ...);
+  detail::launch_arguments<Arguments...> given(arguments...);
   detail::handle_list handles;
-  for (detail::handle_header& header : headers) handles.add(header);
+  given.each([&handles](auto& argument) { detail::add_handle(handles, argument); });
   host_detail::storages_in_use in_use(handles, request);
   host_detail::crew crew(shape, device.cores());
   try {
     crew.run([&] {
       auto copy = kernel;
-      copy(detail::for_a_thread(arguments)...);
+      given.call(copy);
     });
   } catch (...) {
     if (crew.began()) in_use.abandon();

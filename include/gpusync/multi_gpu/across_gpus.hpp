@@ -30,11 +30,15 @@ class across_gpus : public whole_grid {
     return all;
   }
   /// The GPU's rank, and in the low bits the block.
-  GPUSYNC_HD uint32_t block_at(uint32_t place) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD uint32_t block_at(Grid, uint32_t place) const {
     const located at = locate(place);
     return at.gpu << timeout_report::block_bits | at.block;
   }
-  GPUSYNC_HD places_in_log in_log(const arrival_log&, uint32_t place) const {
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD places_in_log in_log(Grid, const arrival_log&, uint32_t place) const {
     const located at = locate(place);
     return {peers_[at.gpu].arrived + at.block, peers_[at.gpu].entered + at.block};
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -58,6 +59,12 @@ class waiting_storage {
     reset();
   }
 
+  /// What completes a handle for a launch, see storage_control::complete(). It must not refer to the storage, which may
+  /// be moved.
+  void complete_by(std::function<void(handle_header&, const launch_request&)> complete) {
+    control_->completes = std::move(complete);
+  }
+
   void forget_order() { control_->order.forget(); }
   handle_header header(handle_kind kind) const { return control_->header(kind); }
   /// The words of 32 bits besides the log's.
@@ -98,6 +105,9 @@ class waiting_storage {
       barrier_control::check(handle, launch);
       order.check(launch);
     }
+    void complete(handle_header& handle, const launch_request& launch) override {
+      if (completes) completes(handle, launch);
+    }
     void prepare(const handle_header&, const launch_request&) override { order.follow(); }
     void release() override { order.release(); }
 
@@ -105,6 +115,7 @@ class waiting_storage {
     typename Backend::template words<uint32_t> marks;
     typename Backend::report memory;
     typename Backend::order order;
+    std::function<void(handle_header&, const launch_request&)> completes;
   };
 
   /// Words of the log: a line for the claim, and one for each block.

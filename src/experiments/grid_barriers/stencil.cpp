@@ -31,17 +31,6 @@ std::vector<step_shape> shapes_of(const experiment_request& request) {
       request, request.quick ? std::vector<std::string>{"132x512"} : std::vector<std::string>{"132x512", "264x1024"});
 }
 
-std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, int64_t dimensions) {
-  std::vector<std::string> defaults{
-      "relaunch", "graph", "graph-pdl", "cg", "lock-based-acquire-release", "placed-counters-acquire-release"};
-  if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
-  if (dimensions > 1) {
-    defaults.insert(defaults.end(), {"cg-on-chip", "placed-counters-acquire-release-on-chip",
-                                     "placed-counters-acquire-release-on-chip-split"});
-  }
-  return chosen_methods(request, workload.methods(), defaults);
-}
-
 /// What points are: the axis `type`.
 struct real_type {
   std::string name;
@@ -76,6 +65,28 @@ struct relaxing {
   step_shape shape;
 };
 
+/// Whether a thread of the shape has two points of a row, or four of a long one: what strips are compiled for.
+bool is_strip_shape(const stencil_size& size, const step_shape& shape) {
+  return size.width == shape.threads * (size.width <= 1024 ? 2 : 4);
+}
+
+std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, const relaxing& one) {
+  std::vector<std::string> defaults{
+      "relaunch", "graph", "graph-pdl", "cg", "lock-based-acquire-release", "placed-counters-acquire-release"};
+  if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
+  if (one.dimensions > 1) {
+    defaults.insert(defaults.end(), {"cg-on-chip", "placed-counters-acquire-release-on-chip",
+                                     "placed-counters-acquire-release-on-chip-split", "neighbour-barrier-on-chip",
+                                     "neighbour-barrier-on-chip-split"});
+  }
+  if (one.dimensions == 2 && is_strip_shape(one.size, one.shape)) {
+    defaults.insert(defaults.end(),
+                    {"cg-strips", "placed-counters-acquire-release-strips",
+                     "placed-counters-acquire-release-strips-split", "neighbour-barrier-strips", "halo-strips"});
+  }
+  return chosen_methods(request, workload.methods(), defaults);
+}
+
 std::vector<relaxing> cases_of(const experiment_request& request, const stencil_device& device) {
   std::vector<relaxing> cases;
   const std::vector<step_shape> shapes = shapes_of(request);
@@ -109,8 +120,8 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       body = kept_if_stuck(device->relaxing(stencil_body(one.size, one.type.real)));
       which = wanted;
     }
-    auto results = compare_steps(*body, {name, request, sink, {"Z24"}}, methods_of(request, *body, one.dimensions),
-                                 one.shape, progress);
+    auto results =
+        compare_steps(*body, {name, request, sink, {"Z24"}}, methods_of(request, *body, one), one.shape, progress);
     add_ratios(results, "step_time", step_sample, {"cg", "graph", "graph-pdl"});
     add_rows(results,
              {{"shape", to_word(one.shape)},
@@ -135,8 +146,11 @@ const register_experiment registered({
      {"method", "ways to pass from step to step, by name", 0, 0, true,
       "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release and, of plates and "
       "cubes, "
-      "cg-on-chip,placed-counters-acquire-release-on-chip,placed-counters-acquire-release-on-chip-split, as far as the "
-      "device has them; on the host launch-wait besides"}},
+      "cg-on-chip,placed-counters-acquire-release-on-chip,placed-counters-acquire-release-on-chip-split,"
+      "neighbour-barrier-on-chip,neighbour-barrier-on-chip-split, and of plates whose rows have two points for each "
+      "thread of a block, or four if they are long, "
+      "cg-strips,placed-counters-acquire-release-strips,placed-counters-acquire-release-strips-split,"
+      "neighbour-barrier-strips,halo-strips, as far as the device has them; on the host launch-wait besides"}},
     run,
     check_methods([](const device_description& device) {
       const stencil_body smallest({3, 3, 1});  // it has the same methods

@@ -66,4 +66,47 @@ tiles_that_fit tiles_for(const stencil_size& size, uint32_t blocks, const tile_r
                                      size.width, size.height, size.depth, room.point_bytes, blocks, lacks));
 }
 
+neighbourhood tile_neighbours(const stencil_tiles& tiles, uint32_t blocks) {
+  std::vector<std::vector<uint32_t>> lists(blocks);
+  const uint32_t across = tiles.across, used = tiles.along * across;
+  for (uint32_t block = 0; block < used; ++block) {
+    if (block % across != 0) lists[block].push_back(block - 1);
+    if (block % across + 1 != across) lists[block].push_back(block + 1);
+    if (block >= across) lists[block].push_back(block - across);
+    if (block + across < used) lists[block].push_back(block + across);
+  }
+  return neighbourhood::of(lists);
+}
+
+neighbourhood strip_neighbours(uint32_t strips, uint32_t blocks) {
+  std::vector<std::vector<uint32_t>> lists(blocks);
+  for (uint32_t strip = 0; strip < strips; ++strip) {
+    lists[strip] = {strip == 0 ? neighbourhood::none : strip - 1,
+                    strip + 1 == strips ? neighbourhood::none : strip + 1};
+  }
+  return neighbourhood::of(lists);
+}
+
+void require_strips(const stencil_size& size, uint32_t rows, uint32_t columns, const step_shape& shape) {
+  if (size.height == 1 || size.depth != 1) throw invalid_argument("Strips are of plates.");
+  const uint32_t strips = size.height / rows;
+  if (size.width != shape.threads * columns || shape.threads % 32 != 0) {
+    throw invalid_argument(
+        fmt::format("A row of {} points in strips takes blocks of {} threads, in whole warps, not {}.", size.width,
+                    size.width / columns, shape.threads));
+  }
+  if (size.height % rows != 0 || strips < 2 || strips > most_strips) {
+    throw invalid_argument(
+        fmt::format("{} rows are no strips of {} rows each, 2 to {} of them.", size.height, rows, most_strips));
+  }
+  if (strips > shape.blocks) {
+    throw invalid_argument(fmt::format("{} rows are {} strips of {} rows, more than the {} blocks.", size.height,
+                                       strips, rows, shape.blocks));
+  }
+}
+
+step_method stencil_method(const std::string& name, const std::string& title) {
+  return {name, title, {}, method_kind::neighbours, true, true};
+}
+
 }  // namespace gpusync::tool

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <gpusync/neighbours/neighbourhood.hpp>
+
 #include "workloads/stencil/stencil.hpp"
 
 namespace gpusync::tool {
@@ -59,5 +61,18 @@ struct tiles_that_fit {
   size_t bytes;
 };
 tiles_that_fit tiles_for(const stencil_size& size, uint32_t blocks, const tile_room& room);
+
+/// Which of `blocks` blocks have tiles side by side; those without a tile have no neighbours.
+neighbourhood tile_neighbours(const stencil_tiles& tiles, uint32_t blocks);
+
+/// Strips that a grid may have, each a block's.
+inline constexpr uint32_t most_strips = 1024;
+/// Which of `blocks` blocks have strips side by side: slot 0 is the one above, slot 1 the one below.
+neighbourhood strip_neighbours(uint32_t strips, uint32_t blocks);
+/// Throws invalid_argument, with what lacks, unless a plate can be cut into strips of `rows` rows, one for each block
+/// of the shape at most, whose threads have `columns` points of a row each.
+void require_strips(const stencil_size& size, uint32_t rows, uint32_t columns, const step_shape& shape);
+/// A method of this workload's own, by which blocks wait for their neighbours.
+step_method stencil_method(const std::string& name, const std::string& title);
 
 }  // namespace gpusync::tool

@@ -1,0 +1,546 @@
+// Halo exchange: in each step a block publishes some words, and reads those of its neighbours.
+//
+//   __global__ void relax(gpusync::halo<float> halo, …) {
+//     const auto left = halo.word(0, 0), right = halo.word(1, 0);   // word 0 of the neighbours in slots 0 and 1
+//     for (int step = 0; step < steps; ++step) {
+//       if (threadIdx.x == 0) halo.put(0, mine);
+//       halo.send();
+//       …                                                           // what needs nothing from others
+//       halo.receive();
+//       const float l = halo.get(left), r = halo.get(right);
+//       …
+//       halo.next();
+//     }
+//   }
+#pragma once
+
+#include <gpusync/core/concepts.hpp>
+#include <gpusync/core/handle.hpp>
+#include <gpusync/core/wait.hpp>
+#include <gpusync/core/wait_context.hpp>
+#include <gpusync/neighbours/flags.hpp>
+
+namespace gpusync {
+
+/// How the words of a halo get to the neighbours.
+enum class halo_form : uint32_t {
+  words,     ///< each with the number of its step beside it, which proves it: no fence, no flag; every word is polled
+  flags,     ///< as plain data behind a flag of the block
+  automatic  ///< as the launch finds better
+};
+
+/// A word of a neighbour's: where it lies. Made by a halo's word(), once, before the steps.
+struct halo_word {
+  uint32_t at = ~0u;  ///< ~0: there is no neighbour in that slot
+
+  /// Whether there is a neighbour.
+  GPUSYNC_HD bool exists() const { return at != ~0u; }
+};
+
+namespace detail {
+
+/// The bits of a halo's values, and what is polled for one.
+template <size_t Bytes>
+struct halo_unit;
+/// {value, step}
+template <>
+struct halo_unit<4> {
+  using bits = uint32_t;
+  using unit = uint64_t;
+  GPUSYNC_HD static unit make(bits value, uint32_t step) { return uint64_t{step} << 32 | value; }
+  GPUSYNC_HD static bool is_of(unit word, uint32_t step) { return static_cast<uint32_t>(word >> 32) == step; }
+  /// Whether the word of that step has been overwritten by one of a later step.
+  GPUSYNC_HD static bool is_gone(unit word, uint32_t step) {
+    return static_cast<uint32_t>(word >> 32) - step - 1 < most_ahead;
+  }
+  GPUSYNC_HD static bits value(unit word) { return static_cast<bits>(word); }
+
+  /// Further apart than that, a word was left by an earlier launch.
+  static constexpr uint32_t most_ahead = 1u << 20;
+};
+/// {low half, step}, {high half, step}
+template <>
+struct halo_unit<8> {
+  using bits = uint64_t;
+  using unit = word_pair;
+  using half = halo_unit<4>;
+  GPUSYNC_HD static unit make(bits value, uint32_t step) {
+    return {half::make(static_cast<uint32_t>(value), step), half::make(static_cast<uint32_t>(value >> 32), step)};
+  }
+  GPUSYNC_HD static bool is_of(const unit& word, uint32_t step) {
+    return half::is_of(word.first, step) && half::is_of(word.second, step);
+  }
+  GPUSYNC_HD static bool is_gone(const unit& word, uint32_t step) {
+    return half::is_gone(word.first, step) || half::is_gone(word.second, step);
+  }
+  GPUSYNC_HD static bits value(const unit& word) {
+    return uint64_t{half::value(word.second)} << 32 | half::value(word.first);
+  }
+};
+
+/// What a storage gives to a halo.
+template <class T>
+struct halo_argument {
+  using unit = typename halo_unit<sizeof(T)>::unit;
+  using bits = typename halo_unit<sizeof(T)>::bits;
+
+  handle_header header;
+  neighbour_places places;  ///< flags count steps; slots tell who reads whom
+  unit* units;              ///< two buffers of `blocks` x `pitch`
+  bits* plain;              ///< the same, for halo_form::flags
+  uint32_t blocks;
+  uint32_t words;  ///< of a block
+  uint32_t pitch;  ///< words from block to block: even
+  halo_form form;  ///< never automatic when a kernel gets it from gpusync::launch()
+  arrival_log log;
+};
+
+}  // namespace detail
+
+/// Words that each block of a grid publishes, and its neighbours read, step after step. The parameter of a kernel, by
+/// value; whatever the kernel calls takes it by reference. It stays valid as long as the storage that made it.
+///
+/// A step: any threads put() the block's words, each word at most once; then all threads of the block call send(), then
+/// receive(), then any threads get() words of neighbours, then all call next(). A get() waits until the neighbour's
+/// word of this step is there. All blocks go through equally many steps of a launch.
+///
+/// It is a channel and no barrier: with halo_form::words nothing is ordered but the words themselves, and what else a
+/// neighbour has written before its put() need not be seen. A neighbour may be one step ahead.
+///
+/// In each step a block gets at least one word of each of its neighbours, for that is how it knows that the neighbour
+/// has got its words of the step before: a block that does not look goes on and overwrites them. Whoever wants a word
+/// that has been overwritten ends the launch (misuse::overtaken).
+///
+/// halo_form::words: a word and the number of its step are one access of 8 bytes, so the number proves the word; each
+/// reader polls the very words it wants. The quickest way for up to some 4 MB that the grid polls in a step; a cliff
+/// beyond (docs/neighbours.md). halo_form::flags: plain data, and the flags of a neighbour barrier.
+/// halo_form::automatic: as the storage's rule says for the launch.
+///
+/// T: trivially copyable, of 4 or 8 bytes. Form: halo_form::automatic serves all; a kernel that is compiled for one
+/// form saves the branches. Grid: cuda_grid or host_grid. Misuse that can be seen ends the launch, as a barrier's does
+/// (see misuse).
+template <class T, class Grid, halo_form Form = halo_form::automatic>
+class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>> {
+  static_assert(is_grid<Grid>, "a Grid has what core/concepts.hpp says");
+  static_assert(__is_trivially_copyable(T) && (sizeof(T) == 4 || sizeof(T) == 8),
+                "a halo's values are trivially copyable, of 4 or 8 bytes");
+
+ public:
+  using value_type = T;
+  using argument = detail::halo_argument<T>;
+  static constexpr halo_form form_of = Form;
+
+  /// Use the storage's halo() instead.
+  GPUSYNC_HD explicit basic_halo(const argument& given) : given_(given) {
+    if constexpr (Grid::handle_per_thread) stage_ = stage::original;
+  }
+  /// For launches on host threads: what one thread of `original`'s kernel gets.
+  GPUSYNC_HD basic_halo(detail::for_one_thread, const basic_halo& original) : given_(original.given_) {}
+  /// In the place of another form's: see in_form().
+  GPUSYNC_HD basic_halo(detail::for_one_thread, const argument& given) : given_(given) {}
+
+  /// Calls `use(halo)` with a halo of the one form that the launch has chosen, in the place of this one: the steps are
+  /// compiled for each form, and neither pays for the other. Before the first use of this halo, which is not used from
+  /// then on. All threads of the block.
+  GPUSYNC_API_TEMPLATE
+  template <class Use>
+  GPUSYNC_HD void in_form(Use&& use) {
+    if (stage_ != stage::fresh) refuse();
+    stage_ = stage::lent;
+    if (by_words()) {
+      basic_halo<T, Grid, halo_form::words> fixed(detail::for_one_thread{}, given_);
+      use(fixed);
+    } else {
+      basic_halo<T, Grid, halo_form::flags> fixed(detail::for_one_thread{}, given_);
+      use(fixed);
+    }
+  }
+
+  /// Words of a block.
+  GPUSYNC_HD uint32_t words() const { return given_.words; }
+  /// Slots of the neighbourhood.
+  GPUSYNC_HD uint32_t slots() const { return given_.places.slots; }
+  /// How words travel in this launch.
+  GPUSYNC_HD halo_form form() const { return by_words() ? halo_form::words : halo_form::flags; }
+  /// How a launch finds the storage.
+  GPUSYNC_HD const detail::handle_header& header() const { return given_.header; }
+
+  /// Finds the step that the block is in. Need not be called; before a loop of steps it keeps this out of the loop's
+  /// code. All threads of the block. After a step was given up it ends the launch.
+  GPUSYNC_API void enter() {
+    if (stage_ == stage::fresh || stage_ == stage::original || stage_ == stage::lost) join();
+  }
+  /// The same for kernels whose waits carry deadlines: they begin with it, for a first put() or send() is an enter().
+  /// timed_out: a step has been given up, by an earlier launch most likely; leave the kernel.
+  GPUSYNC_API wait_status try_enter() {
+    if (stage_ == stage::lost) return wait_status::timed_out;
+    const Grid grid = Grid::current();
+    if (stage_ == stage::fresh || stage_ == stage::original) find_step(grid);
+    if constexpr (Grid::may_lose_phases) {
+      if (grid.sync_block_or(given_.log.lost(grid) != 0)) {
+        stage_ = stage::lost;
+        return wait_status::timed_out;
+      }
+    }
+    return wait_status::completed;
+  }
+
+  /// Where word `i` of the neighbour in a slot lies. Precondition: slot < slots(), i < words().
+  GPUSYNC_API halo_word word(uint32_t slot, uint32_t i) const {
+    const uint32_t block = given_.places.row(Grid::current().block())[slot];
+    return {block == detail::neighbour_places::none ? ~0u : block * given_.pitch + i};
+  }
+
+  /// Word `i` of the calling block in this step. Precondition: i < words(), and nobody else puts it in this step.
+  GPUSYNC_API void put(uint32_t i, T value) {
+    at_stage(stage::putting);
+    const uint32_t at = own_ + i;
+    if (by_words()) {
+      memory::template store<memory_order::relaxed, scope::device>(buffer(given_.units) + at,
+                                                                   halves::make(bits_of(value), step()));
+    } else {
+      buffer(given_.plain)[at] = bits_of(value);
+    }
+  }
+
+  /// Words `i` and `i + 1`, by one access where they are of 4 bytes. Precondition: i is even.
+  GPUSYNC_API void put_pair(uint32_t i, T first, T second) {
+    if constexpr (sizeof(T) == 4) {
+      at_stage(stage::putting);
+      if (by_words()) {
+        memory::template store<memory_order::relaxed, scope::device>(
+            reinterpret_cast<word_pair*>(buffer(given_.units) + own_ + i),
+            word_pair{halves::make(bits_of(first), step()), halves::make(bits_of(second), step())});
+        return;
+      }
+    }
+    put(i, first);
+    put(i + 1, second);
+  }
+
+  /// The block has put all its words of this step. All threads of the block.
+  GPUSYNC_API void send() {
+    at_stage(stage::putting);
+    const Grid grid = Grid::current();
+    if (by_words()) {
+      sent_at_ = grid.cycles();
+    } else {
+      (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
+    }
+    stage_ = stage::sent;
+  }
+
+  /// From here on words may be got. All threads of the block. Waits here with halo_form::flags, in get() otherwise.
+  GPUSYNC_API void receive() { (void)receive_within(no_deadline{}); }
+  /// The same, but gives up after `span`: see basic_grid_barrier::sync_for(). timed_out: leave the kernel.
+  GPUSYNC_API wait_status receive_for(timeout span) { return receive_within(deadline(span)); }
+
+  /// A neighbour's word of this step; T() if there is no neighbour.
+  GPUSYNC_API T get(halo_word from) {
+    const halo_word one[1] = {from};
+    T value[1];
+    get(one, value);
+    return value[0];
+  }
+  /// Several words at once, which takes one trip to memory and not one for each.
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count>
+  GPUSYNC_HD void get(const halo_word (&from)[Count], T (&values)[Count]) {
+    (void)get_within(from, values, no_deadline{});
+  }
+  /// The same, but gives up after `span`. Each thread for itself: what it answers is to be given to next_for().
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count>
+  GPUSYNC_HD wait_status get_for(const halo_word (&from)[Count], T (&values)[Count], timeout span) {
+    return get_within(from, values, deadline(span));
+  }
+  /// Words and those behind them, as put_pair() puts them. Precondition: each is an even one.
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count>
+  GPUSYNC_HD void get_pairs(const halo_word (&from)[Count], T (&values)[Count][2]) {
+    (void)get_pairs_within(from, values, no_deadline{});
+  }
+
+  /// The step is over for the block. All threads of the block; none may put before all have got.
+  GPUSYNC_API void next() {
+    at_stage(stage::received);
+    Grid::current().sync_block();
+    end_step();
+  }
+  /// The same, for threads that have waited with deadlines: `mine` is what get_for() has answered. timed_out: one of
+  /// the block's threads has given up; leave the kernel.
+  GPUSYNC_API wait_status next_for(wait_status mine) {
+    at_stage(stage::received);
+    if (Grid::current().sync_block_or(mine == wait_status::timed_out)) {
+      stage_ = stage::lost;
+      return wait_status::timed_out;
+    }
+    end_step();
+    return wait_status::completed;
+  }
+
+ private:
+  using memory = typename Grid::memory;
+  using halves = detail::halo_unit<sizeof(T)>;
+  using unit = typename argument::unit;
+  using bits = typename argument::bits;
+
+  enum class stage : uint32_t { putting, sent, received, fresh, lost, original, lent };
+
+  GPUSYNC_HD bool by_words() const {
+    if constexpr (Form == halo_form::words) return true;
+    if constexpr (Form == halo_form::flags) return false;
+    return given_.form == halo_form::words;
+  }
+  /// The number of this step: never that of one of the two before it.
+  GPUSYNC_HD uint32_t step() const { return step_; }
+  /// The buffer of this step, of two.
+  GPUSYNC_API_TEMPLATE
+  template <class Word>
+  GPUSYNC_HD Word* buffer(Word* both) const {
+    return (step_ & 1u) != 0 ? both + size_t{given_.blocks} * given_.pitch : both;
+  }
+
+  GPUSYNC_HD static bits bits_of(T value) {
+    bits copy;
+    __builtin_memcpy(&copy, &value, sizeof(T));
+    return copy;
+  }
+  GPUSYNC_HD static T value_of(bits copy) {
+    T value;
+    __builtin_memcpy(&value, &copy, sizeof(T));
+    return value;
+  }
+
+  /// Precondition of a function, and the first thing that a block does.
+  GPUSYNC_API void at_stage(stage wanted) {
+    if (stage_ == wanted) return;
+    if (stage_ == stage::fresh && wanted == stage::putting) return join();
+    refuse();
+  }
+  GPUSYNC_API GPUSYNC_COLD void refuse() const {
+    Grid::current().fail(given_.log.report,
+                         stage_ == stage::lost       ? misuse::lost_phase
+                         : stage_ == stage::original ? misuse::shared_handle
+                                                     : misuse::out_of_turn,
+                         0);
+  }
+
+  GPUSYNC_API void join() {
+    const Grid grid = Grid::current();
+    find_step(grid);
+    if constexpr (Grid::may_lose_phases) {
+      if (given_.log.lost(grid) != 0) grid.fail(given_.log.report, misuse::lost_phase, 0);
+    }
+  }
+
+  GPUSYNC_API void find_step(Grid grid) {
+    if (stage_ != stage::fresh) refuse();
+    if (grid.blocks() != given_.blocks) grid.fail(given_.log.report, misuse::outsider, given_.blocks);
+    own_ = grid.block() * given_.pitch;
+    if (by_words()) {
+      step_ = memory::template load<memory_order::relaxed, scope::device>(given_.places.flag(grid.block())) + 1;
+    } else {
+      state_ = grid::neighbour_flags::find<false>(grid, given_.places, {grid.block(), given_.blocks});
+      step_ = state_.goal;
+    }
+    stage_ = stage::putting;
+  }
+
+  GPUSYNC_API void end_step() {
+    if (by_words()) {
+      // The next launch begins where this one ends.
+      const Grid grid = Grid::current();
+      if (grid.thread() == 0) {
+        memory::template store<memory_order::relaxed, scope::device>(given_.places.flag(grid.block()), step_);
+      }
+    }
+    ++step_;
+    ++passed_;
+    stage_ = stage::putting;
+  }
+
+  GPUSYNC_API_TEMPLATE
+  template <class Deadline>
+  GPUSYNC_HD wait_status receive_within(Deadline limit) {
+    at_stage(stage::sent);
+    const Grid grid = Grid::current();
+    if (by_words()) {
+      // Polls that come too early delay the words that they wait for.
+      const uint64_t gone = grid.cycles() - sent_at_;
+      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - static_cast<uint32_t>(gone));
+    } else {
+      uint32_t flag = 0;
+      if constexpr (Deadline::bounded)
+        flag = timeout_flag_ = timeout_flag_ != 0 ? timeout_flag_ : grid.prepare_timeout_flag();
+      wait_context<Deadline> context(limit, given_.log, grid.block(), step_, flag);
+      const wait_status status = grid::neighbour_flags::wait(grid, given_.places.flags, state_, step_, context);
+      if constexpr (Deadline::bounded) {
+        if (status == wait_status::timed_out) {
+          if (grid.thread() == 0) report_flags(grid);
+          stage_ = stage::lost;
+          return status;
+        }
+      }
+    }
+    stage_ = stage::received;
+    return wait_status::completed;
+  }
+
+  GPUSYNC_API GPUSYNC_COLD void report_flags(Grid grid) const {
+    const detail::neighbour_blocks who(given_.places);
+    given_.log.report_missing(grid, who, step_, step_ + 1, passed_);
+  }
+
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count, class Deadline>
+  GPUSYNC_HD wait_status get_within(const halo_word (&from)[Count], T (&values)[Count], Deadline limit) {
+    at_stage(stage::received);
+    if (!by_words()) {
+      GPUSYNC_UNROLL()
+      for (uint32_t i = 0; i < Count; ++i) {
+        values[i] = from[i].exists() ? value_of(buffer(given_.plain)[from[i].at]) : T();
+      }
+      return wait_status::completed;
+    }
+    unit found[Count];
+    const wait_status status = await<halves>(buffer(given_.units), from, found, limit);
+    GPUSYNC_UNROLL()
+    for (uint32_t i = 0; i < Count; ++i) values[i] = from[i].exists() ? value_of(halves::value(found[i])) : T();
+    return status;
+  }
+
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count, class Deadline>
+  GPUSYNC_HD wait_status get_pairs_within(const halo_word (&from)[Count], T (&values)[Count][2], Deadline limit) {
+    if constexpr (sizeof(T) == 4) {
+      at_stage(stage::received);
+      if (by_words()) {
+        word_pair found[Count];
+        // Two words of 4 bytes lie as the halves of one of 8.
+        const wait_status status =
+            await<detail::halo_unit<8>>(reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found, limit);
+        GPUSYNC_UNROLL()
+        for (uint32_t i = 0; i < Count; ++i) {
+          values[i][0] = from[i].exists() ? value_of(halves::value(found[i].first)) : T();
+          values[i][1] = from[i].exists() ? value_of(halves::value(found[i].second)) : T();
+        }
+        return status;
+      }
+    }
+    halo_word all[2 * Count];
+    T flat[2 * Count];
+    GPUSYNC_UNROLL()
+    for (uint32_t i = 0; i < 2 * Count; ++i) all[i] = {from[i / 2].exists() ? from[i / 2].at + i % 2 : ~0u};
+    const wait_status status = get_within(all, flat, limit);
+    GPUSYNC_UNROLL()
+    for (uint32_t i = 0; i < 2 * Count; ++i) values[i / 2][i % 2] = flat[i];
+    return status;
+  }
+
+  /// Polls all words until each is of this step. Of pairs, `from` counts in single words.
+  GPUSYNC_API_TEMPLATE
+  template <class Words, uint32_t Count, class Word, class Deadline>
+  GPUSYNC_HD wait_status await(const Word* in, const halo_word (&from)[Count], Word (&found)[Count], Deadline limit) {
+    const Grid grid = Grid::current();
+    constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
+    const uint32_t wanted = step_;
+    GPUSYNC_UNROLL()
+    for (uint32_t i = 0; i < Count; ++i) {
+      if (from[i].exists())
+        found[i] = memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word);
+    }
+    GPUSYNC_UNROLL(1)
+    for (uint32_t polls = Grid::polls_per_look; polls != 0; --polls) {
+      bool all = true;
+      GPUSYNC_UNROLL()
+      for (uint32_t i = 0; i < Count; ++i) all = all && (!from[i].exists() || Words::is_of(found[i], wanted));
+      if (all) return wait_status::completed;
+      grid.pause();
+      GPUSYNC_UNROLL()
+      for (uint32_t i = 0; i < Count; ++i) {
+        if (from[i].exists() && !Words::is_of(found[i], wanted)) {
+          found[i] = memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word);
+        }
+      }
+    }
+    wait_status status = wait_status::completed;
+    GPUSYNC_UNROLL()
+    for (uint32_t i = 0; i < Count; ++i) {
+      if (!from[i].exists() || Words::is_of(found[i], wanted)) continue;
+      const Word* const word = in + from[i].at / per_word;
+      if (status == wait_status::completed) {
+        const auto ended = wait_for_word<Words>(grid, given_.log, word, wanted, limit);
+        status = ended.status;
+        limit = ended.limit;
+      }
+      if (status == wait_status::completed) {
+        found[i] = memory::template load<memory_order::relaxed, scope::device>(word);
+        if (!Words::is_of(found[i], wanted)) overtaken(grid, given_.log.report, from[i].at / given_.pitch);
+      }
+    }
+    if constexpr (Deadline::bounded) {
+      if (status == wait_status::timed_out) report_words<Words>(grid, in, from);
+    }
+    return status;
+  }
+
+  /// What a long wait for a word is over with: it has come, or can come no more.
+  template <class Words>
+  struct word_of_step {
+    uint32_t step;
+    GPUSYNC_API_TEMPLATE
+    template <class Word>
+    GPUSYNC_HD bool operator()(const Word& word) const {
+      return Words::is_of(word, step) || Words::is_gone(word, step);
+    }
+  };
+
+  /// A wait for one word that was not soon over. Out of line, as all that is long.
+  GPUSYNC_API_TEMPLATE
+  template <class Words, class Word, class Deadline>
+  GPUSYNC_HD static detail::long_wait<word_of_step<Words>, Deadline> wait_for_word(Grid grid, const arrival_log& log,
+                                                                                   const Word* word, uint32_t step,
+                                                                                   Deadline limit) {
+    return detail::wait_long<memory_order::relaxed, scope::device>(
+        grid, word, word_of_step<Words>{step}, wait_context<Deadline>(limit, log, grid.block(), step));
+  }
+
+  GPUSYNC_API GPUSYNC_COLD static void overtaken(Grid grid, timeout_report* report, uint32_t by) {
+    grid.fail(report, misuse::overtaken, by);
+  }
+
+  /// Names the neighbours whose words have not come.
+  GPUSYNC_API_TEMPLATE
+  template <class Words, class Word, uint32_t Count>
+  GPUSYNC_HD GPUSYNC_COLD void report_words(Grid grid, const Word* in, const halo_word (&from)[Count]) const {
+    constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
+    const uint32_t wanted = step_, pitch = given_.pitch, steps_passed = passed_;
+    bool named[Count] = {};
+    given_.log.report_late(
+        grid, Count, passed_,
+        [&](uint32_t i) -> arrival_log::presence {
+          if (!from[i].exists()) return {0, false, false, false};
+          const uint32_t block = from[i].at / pitch;
+          named[i] = !Words::is_of(
+              memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word), wanted);
+          const bool late = named[i];
+          for (uint32_t before = 0; before < i; ++before) {
+            if (named[before] && from[before].at / pitch == block) return {block, false, false, false};  // once each
+          }
+          return {block, true, late, steps_passed != 0};
+        },
+        [] {});
+  }
+
+  argument given_;
+  grid::neighbour_flags::state state_{};
+  uint32_t own_ = 0;   ///< the block's first word
+  uint32_t step_ = 0;  ///< counted through all launches, modulo 2^32
+  uint32_t passed_ = 0;
+  stage stage_ = stage::fresh;
+  uint32_t timeout_flag_ = 0;
+  uint64_t sent_at_ = 0;  ///< by the multiprocessor's clock
+};
+
+}  // namespace gpusync

@@ -1,0 +1,187 @@
+// Workload "halo-exchange": in each step a block makes new words of its own and of its neighbours', works for a while
+// and publishes them. One text for CUDA and host threads, whatever blocks wait by. C++17: CUDA sources include it.
+#pragma once
+
+#include <gpusync/neighbours/halo.hpp>
+
+#include "boundary/computation.hpp"
+
+namespace gpusync::tool {
+
+/// How long a block works in a step.
+struct halo_work {
+  enum class kind : uint32_t { none, constant, uniform, exponential };
+  kind distribution = kind::none;
+  uint32_t mean = 0;      ///< cycles of the multiprocessor's clock
+  bool overlaps = false;  ///< behind the publishing, for it needs nothing from others; else before it
+
+  /// Cycles of a block in a step.
+  GPUSYNC_HD uint32_t cycles(uint32_t block, uint32_t number) const {
+    if (distribution == kind::none) return 0;
+    if (distribution == kind::constant) return mean;
+    uint32_t h = (block * 7919u + number % repeats) * 2654435761u;
+    h ^= h >> 16;
+    h *= 0x85ebca6bu;
+    h ^= h >> 13;
+    h *= 0xc2b2ae35u;
+    h ^= h >> 16;
+    const float share = (static_cast<float>(h >> 8) + 0.5f) * (1.0f / 16777216.0f);
+    if (distribution == kind::uniform) return static_cast<uint32_t>(2.0f * static_cast<float>(mean) * share);
+#if defined(__CUDA_ARCH__)
+    return static_cast<uint32_t>(-static_cast<float>(mean) * __logf(share));
+#else
+    return static_cast<uint32_t>(-static_cast<float>(mean) * __builtin_logf(share));
+#endif
+  }
+
+  static constexpr uint32_t repeats = 256;  ///< steps after which the delays come again: graphs are replayed
+};
+
+/// The new word of a thread.
+GPUSYNC_HD inline uint32_t halo_mixed(uint32_t own, uint32_t sum) {
+  const uint32_t x = own * 2654435761u + sum;
+  return x ^ (x >> 15);
+}
+
+/// The neighbour of a block in direction `k`, of 2 in a ring or of 4 or 8 in a torus of `across` blocks a row.
+GPUSYNC_HD inline uint32_t halo_neighbour(uint32_t neighbours, uint32_t blocks, uint32_t across, uint32_t block,
+                                          uint32_t k) {
+  if (neighbours == 2) return k == 0 ? (block == 0 ? blocks : block) - 1 : (block + 1 == blocks ? 0 : block + 1);
+  const uint32_t rows = blocks / across, x = block % across, y = block / across;
+  const bool left = k == 0 || k == 4 || k == 6, right = k == 1 || k == 5 || k == 7;
+  const bool up = k == 2 || k == 4 || k == 5, down = k == 3 || k == 6 || k == 7;
+  const uint32_t nx = left ? (x == 0 ? across : x) - 1 : right ? (x + 1 == across ? 0 : x + 1) : x;
+  const uint32_t ny = up ? (y == 0 ? rows : y) - 1 : down ? (y + 1 == rows ? 0 : y + 1) : y;
+  return ny * across + nx;
+}
+
+/// Neighbours: 2, 4 or 8. Words: of a thread, at most. FullBlocks: see computation.
+template <uint32_t Neighbours, uint32_t Words, unsigned FullBlocks>
+struct halo_text : computation {
+  static constexpr unsigned full_blocks = FullBlocks;
+  static constexpr uint32_t neighbours = Neighbours;
+
+  struct kept {
+    uint32_t own[Words];                ///< the thread's words
+    uint32_t at[Words];                 ///< where they are; nowhere, if the thread has so few
+    uint32_t from[Words * Neighbours];  ///< the neighbours' words that each needs
+  };
+  static constexpr uint32_t nowhere = ~0u;
+
+  uint32_t *a, *b;  ///< buffers in turn; before step s the words are in the (s % 2)-th
+  uint32_t words;   ///< of a block
+  uint32_t across;  ///< blocks of a row of the torus
+  halo_work work;
+
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD kept load(Grid grid, uint32_t number) const {
+    kept now;
+    const uint32_t* const in = number % 2 == 0 ? a : b;
+    const uint32_t block = grid.block();
+    GPUSYNC_UNROLL()
+    for (uint32_t u = 0; u < Words; ++u) {
+      const uint32_t place = grid.thread() + u * grid.threads();
+      // Opaque, or the compiler would find them anew in each step.
+      now.at[u] = place < words ? grid.opaque(block * words + place) : nowhere;
+      now.own[u] = now.at[u] != nowhere ? in[now.at[u]] : 0;
+      const uint32_t shifted = place + 1 == words ? 0 : place + 1;  // another thread's
+      GPUSYNC_UNROLL()
+      for (uint32_t k = 0; k < Neighbours; ++k) {
+        now.from[u * Neighbours + k] =
+            grid.opaque(halo_neighbour(Neighbours, grid.blocks(), across, block, k) * words + shifted);
+      }
+    }
+    return now;
+  }
+
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void step(Grid grid, uint32_t number, kept& now) const {
+    first(grid, number, now);
+    rest(grid, number, now);
+  }
+
+  /// Up to the publishing.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void first(Grid grid, uint32_t number, kept& now) const {
+    const uint32_t* const in = number % 2 == 0 ? a : b;
+    uint32_t* const out = number % 2 == 0 ? b : a;
+    GPUSYNC_UNROLL()
+    for (uint32_t u = 0; u < Words; ++u) {
+      if (now.at[u] == nowhere) continue;
+      uint32_t sum = 0;
+      GPUSYNC_UNROLL()
+      for (uint32_t k = 0; k < Neighbours; ++k) sum += in[now.from[u * Neighbours + k]];
+      now.own[u] = halo_mixed(now.own[u], sum);
+    }
+    if (!work.overlaps) spend(grid, number);
+    GPUSYNC_UNROLL()
+    for (uint32_t u = 0; u < Words; ++u) {
+      if (now.at[u] != nowhere) out[now.at[u]] = now.own[u];
+    }
+  }
+
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void rest(Grid grid, uint32_t number, kept&) const {
+    if (work.overlaps) spend(grid, number);
+  }
+
+  /// All steps, by a halo.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Halo>
+  GPUSYNC_HD void exchange(Grid grid, uint32_t steps, Halo& halo) const {
+    halo.enter();
+    kept now = load(grid, 0);
+    const uint32_t first = grid.block() * words;
+    halo_word from[Words * Neighbours];
+    GPUSYNC_UNROLL()
+    for (uint32_t i = 0; i < Words * Neighbours; ++i) {
+      if (now.at[i / Neighbours] != nowhere) from[i] = halo.word(i % Neighbours, now.from[i] % words);
+    }
+    for (uint32_t s = 0; s < steps; ++s) {
+      GPUSYNC_UNROLL()
+      for (uint32_t u = 0; u < Words; ++u) {
+        if (now.at[u] != nowhere) halo.put(now.at[u] - first, now.own[u]);
+      }
+      halo.send();
+      if (work.overlaps) spend(grid, s);
+      halo.receive();
+      uint32_t found[Words * Neighbours];
+      halo.get(from, found);
+      GPUSYNC_UNROLL()
+      for (uint32_t u = 0; u < Words; ++u) {
+        uint32_t sum = 0;
+        GPUSYNC_UNROLL()
+        for (uint32_t k = 0; k < Neighbours; ++k) sum += found[u * Neighbours + k];
+        now.own[u] = halo_mixed(now.own[u], sum);
+      }
+      if (!work.overlaps) spend(grid, s);
+      halo.next();
+    }
+    uint32_t* const out = steps % 2 == 0 ? a : b;
+    GPUSYNC_UNROLL()
+    for (uint32_t u = 0; u < Words; ++u) {
+      if (now.at[u] != nowhere) out[now.at[u]] = now.own[u];
+    }
+  }
+
+ private:
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void spend(Grid grid, uint32_t number) const {
+    if (work.distribution != halo_work::kind::none) take_time(grid, work, number);
+  }
+  /// One thread works, for all to work would slow down those who wait on the same multiprocessor. Out of line: steps
+  /// without work are not to step over it.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD GPUSYNC_COLD static void take_time(Grid grid, halo_work how, uint32_t number) {
+    if (grid.thread() == 0) grid.delay(how.cycles(grid.block(), number));
+    grid.sync_block();
+  }
+};
+
+}  // namespace gpusync::tool

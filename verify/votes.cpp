@@ -1,0 +1,247 @@
+// Votes and sums of the grid barriers in every order of their atomic operations: each answer of each member is checked.
+#include "checks.hpp"
+#include "mutants/memories.hpp"
+#include "planned_counters.hpp"
+
+namespace gpusync::verify {
+
+namespace {
+
+using gpusync::grid::lock_based;
+using gpusync::grid::placed_counters;
+
+/// A letter for each call: 'A', 'O', 'C' for sync_add(), sync_or(), sync_count(), the same small for their forms
+/// without ordering, 'S' for arrive_add() and wait(), 's' for cast_add() and wait(), '.' for sync().
+struct vote_program {
+  std::string calls;
+  uint32_t first_phase = 0;
+  std::vector<uint32_t> launches = {};  ///< blocks of each launch; if empty, one of all blocks
+};
+
+bool orders(char call) {
+  return call < 'a';
+}
+
+/// What block `block` brings to call `call`: two of them have a sum beyond 2^32.
+uint32_t brought(uint32_t block, uint32_t call) {
+  return 0x80000000u + 3 * block + 7 * call;
+}
+bool says(uint32_t block, uint32_t thread, uint32_t call) {
+  return (block + thread + call) % 3 == 0;
+}
+
+template <class Barrier>
+uint32_t vote(Barrier& barrier, char call, uint32_t value, bool mine) {
+  switch (call) {
+    case 'A': return barrier.sync_add(value);
+    case 'a': return barrier.vote_add(value);
+    case 'O': return barrier.sync_or(mine) ? 1 : 0;
+    case 'o': return barrier.vote_or(mine) ? 1 : 0;
+    case 'C': return barrier.sync_count(mine);
+    case 'c': return barrier.vote_count(mine);
+    case 'S': {
+      auto token = barrier.arrive_add(value);
+      return barrier.wait(std::move(token));
+    }
+    case 's': {
+      auto token = barrier.cast_add(value);
+      return barrier.wait(std::move(token));
+    }
+    default: barrier.sync(); return 0;
+  }
+}
+
+uint32_t expected(char call, uint32_t number, uint32_t blocks, uint32_t threads) {
+  uint32_t sum = 0, count = 0;
+  for (uint32_t block = 0; block < blocks; ++block) {
+    sum += brought(block, number);
+    for (uint32_t thread = 0; thread < threads; ++thread) count += says(block, thread, number) ? 1 : 0;
+  }
+  switch (call) {
+    case 'A':
+    case 'a':
+    case 'S':
+    case 's': return sum;
+    case 'O':
+    case 'o': return count != 0 ? 1 : 0;
+    case 'C':
+    case 'c': return count;
+    default: return 0;
+  }
+}
+
+template <class Algorithm, class Memory = model_memory>
+exploration explore_votes(shape form, const vote_program& what) {
+  using grid = model_grid<Memory>;
+  form.fences = Algorithm::order == ordering::fence;
+  const std::vector<uint32_t> launches = what.launches.empty() ? std::vector<uint32_t>{form.blocks} : what.launches;
+  host_barrier_storage<Algorithm, grid> storage(form.blocks, what.first_phase);
+  explorer search(form, [&] {
+    explorer& active = explorer::active();
+    uint32_t number = 0, ordered = 0;
+    for (const uint32_t blocks : launches) {
+      active.set_blocks(blocks);
+      const auto launched = [blocks](uint32_t block) { return block < blocks; };
+      if (launched(active.block())) {
+        auto barrier = storage.barrier();
+        for (const char call : what.calls) {
+          const uint32_t half = ordered % 2;
+          if (orders(call)) active.write_slot(half);
+          active.arriving(number);
+          // What other threads of the block have in `value` must not matter.
+          const uint32_t value = active.thread() == 0 ? brought(active.block(), number) : 0xdead;
+          const uint32_t found = vote(barrier, call, value, says(active.block(), active.thread(), number));
+          active.passing(number, launched);
+          active.require(found == expected(call, number, blocks, form.threads), failure::wrong_answer,
+                         "call " + std::to_string(number) + " answers " + hex(found) + " instead of " +
+                             hex(expected(call, number, blocks, form.threads)));
+          if (orders(call)) {
+            active.read_slots(half, launched);
+            ++ordered;
+          }
+          active.checkpoint(number, &barrier, sizeof(barrier));
+          ++number;
+        }
+      } else {
+        number += static_cast<uint32_t>(what.calls.size());
+        for (const char call : what.calls) ordered += orders(call) ? 1 : 0;
+      }
+      if (launches.size() > 1) active.end_launch();
+    }
+  });
+  const auto layout = gpusync::detail::barrier_layout::of(Algorithm::words(form.blocks), form.blocks);
+  search.ignore_stores(storage.state() + layout.claimed, storage.state() + layout.roster);
+  search.name_words(storage.state());
+  return search.run();
+}
+
+shape of(uint32_t blocks, uint32_t threads = 1, bool stale = true) {
+  shape form;
+  form.blocks = blocks;
+  form.threads = threads;
+  form.stale = stale;
+  form.most_states = states_allowed(100'000);
+  return form;
+}
+
+void must_pass(const std::string& what, const exploration& result) {
+  print(what, result);
+  EXPECT_EQ(result.found, failure::none) << what << ": " << to_string(result.found) << "\n" << result.trace;
+}
+
+template <class Algorithm>
+void check_votes() {
+  // The low halves wrap in the second vote of each word, and carry into the high ones.
+  constexpr uint32_t before_wrap = 0xffff;
+  must_pass("2 blocks, ordered", explore_votes<Algorithm>(of(2), {"AAOC", before_wrap}));
+  must_pass("2 blocks, unordered", explore_votes<Algorithm>(of(2), {"aaoca", before_wrap}));
+  must_pass("2 blocks, mixed with phases", explore_votes<Algorithm>(of(2), {".aA.a", before_wrap}));
+  must_pass("2 blocks, split", explore_votes<Algorithm>(of(2), {"sSs.S", 0xfffe}));
+  must_pass("3 blocks, ordered", explore_votes<Algorithm>(of(3), {"AA", before_wrap}));
+  must_pass("3 blocks, unordered", explore_votes<Algorithm>(of(3), {"aaa", before_wrap}));
+  must_pass("3 blocks, unordered, latest values", explore_votes<Algorithm>(of(3, 1, false), {"aaaa", before_wrap}));
+  must_pass("2 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"AcO", before_wrap}));
+  must_pass("2 blocks of 2 threads, split", explore_votes<Algorithm>(of(2, 2), {"sS", before_wrap}));
+  must_pass("launches of 2, 1 and 2 blocks", explore_votes<Algorithm>(of(2), {"aA", before_wrap, {2, 1, 2}}));
+  must_pass("launches of 3 and 2 blocks", explore_votes<Algorithm>(of(3), {"aA", before_wrap, {3, 2}}));
+  must_pass("3 blocks, mixed with phases", explore_votes<Algorithm>(of(3), {"A.asS", 0xfffe}));
+  must_pass("3 blocks of 2 threads, latest values", explore_votes<Algorithm>(of(3, 2, false), {"aOcA", before_wrap}));
+  must_pass("4 blocks, latest values", explore_votes<Algorithm>(of(4, 1, false), {"aaAa", before_wrap}));
+}
+
+template <class Algorithm>
+void check_planned_votes() {
+  must_pass("2 blocks of 2 threads, mixed", explore_votes<Algorithm>(of(2, 2), {"AaC", 0xffff}));
+  must_pass("2 blocks of 2 threads, unordered", explore_votes<Algorithm>(of(2, 2), {"aaoa", 0xfffe}));
+  must_pass("launches of 2 and 1 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"aS", 0xffff, {2, 1, 2}}));
+}
+
+template <class Algorithm, class Memory>
+void add_mutant(const std::string& name, failure wanted, const vote_program& what, const shape& form = of(2)) {
+  add_check("votes_mutant", name, [=] {
+    const exploration result = explore_votes<Algorithm, Memory>(form, what);
+    print(name, result);
+    std::fputs(result.trace.c_str(), stdout);
+    EXPECT_EQ(result.found, wanted) << "found: " << to_string(result.found);
+  });
+}
+
+/// Sums and arrivals are added by two operations.
+struct torn_vote : model_memory {
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    if constexpr (sizeof(T) == sizeof(uint64_t)) {
+      model_memory::add<memory_order::relaxed, Scope>(address, value & 0xffffffffu);
+      model_memory::add<Order, Scope>(address, value & ~T{0xffffffffu});
+    } else {
+      model_memory::add<Order, Scope>(address, value);
+    }
+  }
+};
+
+/// The add of a vote carries from neither half into the other.
+struct halves_apart : model_memory {
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    if constexpr (sizeof(T) == sizeof(uint64_t)) {
+      (void)explorer::active().modify(
+          Order, address, sizeof(T),
+          [](uint64_t before, uint64_t operand, uint64_t) {
+            return ((before >> 32) + (operand >> 32)) << 32 |
+                   (((before & 0xffffffffu) + (operand & 0xffffffffu)) & 0xffffffffu);
+          },
+          value, 0);
+    } else {
+      model_memory::add<Order, Scope>(address, value);
+    }
+  }
+};
+
+/// Votes do not release, as those without ordering; phases do.
+struct votes_release_nothing : model_memory {
+  template <memory_order Order, scope Scope, class T>
+  static void add(T* address, T value) {
+    constexpr memory_order order = sizeof(T) == sizeof(uint64_t) ? memory_order::relaxed : Order;
+    model_memory::add<order, Scope>(address, value);
+  }
+};
+
+/// Votes do not acquire.
+struct votes_acquire_nothing : model_memory {
+  template <scope Scope, class T>
+  static void acquire(const T* address) {
+    if (sizeof(T) == sizeof(uint32_t)) model_memory::acquire<Scope>(address);
+  }
+};
+
+/// The phase before the first vote is not waited for: who comes late takes for the start what others have brought.
+struct votes_without_a_start : lock_based<ordering::acquire_release> {
+  template <class Grid, class Context>
+  static wait_status wait(Grid grid, const uint32_t*, const state&, token, Context& context) {
+    return sync_block_status(grid, wait_status::completed, context);
+  }
+};
+
+}  // namespace
+
+void add_vote_checks() {
+  constexpr ordering order = ordering::acquire_release;
+  add_check("votes", "lock_based", check_votes<lock_based<order>>);
+  add_check("votes", "placed_counters", check_votes<placed_counters<order>>);
+  add_check("votes", "lock_based_fence", [] {
+    must_pass("2 blocks", explore_votes<lock_based<ordering::fence>>(of(2), {"AaS", 0xffff}));
+  });
+  add_check("votes", "placed_counters_two_sub_counters", check_planned_votes<planned_counters<order, 2, 1>>);
+  add_check("votes", "placed_counters_two_copies", check_planned_votes<planned_counters<order, 1, 2>>);
+  add_check("votes", "placed_counters_fitted", check_planned_votes<planned_counters<order, 1, 1, true>>);
+  using correct = lock_based<order>;
+  add_mutant<correct, torn_vote>("torn", failure::wrong_answer, {"aa"});
+  add_mutant<correct, halves_apart>("halves_apart", failure::wrong_answer, {"aaa", 0xffff});
+  add_mutant<correct, votes_release_nothing>("no_release", failure::data_race, {"AA"});
+  add_mutant<placed_counters<order>, votes_release_nothing>("no_release_placed", failure::data_race, {"AA"});
+  add_mutant<correct, votes_acquire_nothing>("no_acquire", failure::data_race, {"AA"});
+  add_mutant<placed_counters<order>, votes_acquire_nothing>("no_acquire_placed", failure::data_race, {"AA"});
+  add_mutant<votes_without_a_start, model_memory>("without_a_start", failure::deadlock, {"a"});
+}
+
+}  // namespace gpusync::verify
