@@ -158,15 +158,17 @@ struct pipeline {
     return grid.block() < blocks_in(pass, rows, grid.blocks(), Lanes::count);
   }
 
-  /// Waits until a warp of the block has done so many chunks.
+  /// Waits until a warp of the block has done so many chunks. `Carrier`: the waiting warp is one between blocks, which
+  /// leaves the multiprocessor to the others.
   GPUSYNC_API_TEMPLATE
-  template <class Grid>
+  template <class Lanes, bool Carrier, class Grid>
   GPUSYNC_HD static uint32_t wait_for(const Grid& grid, const uint32_t* done, uint32_t chunks) {
     using memory = typename Grid::warps_of_block::memory;
     while (true) {
       const uint32_t now = memory::template load<memory_order::acquire, scope::block>(done);
       if (static_cast<int32_t>(now - chunks) >= 0) return now;
       grid.pause();
+      if constexpr (Carrier) Lanes::rest();
     }
   }
   /// The warp has done so many.
@@ -204,7 +206,7 @@ struct pipeline {
           Lanes::each([&](uint32_t lane, uint32_t k) { row[k] = in.get(lane); });
           in.next();
         }
-        (void)wait_for(grid, &block.done[1], chunk + 1 - store::ring);  // there is room
+        (void)wait_for<Lanes, true>(grid, &block.done[1], chunk + 1 - store::ring);  // there is room
         Lanes::each([&](uint32_t lane, uint32_t k) {
           block.rows[0][chunk % store::ring * lanes + lane] = row[k];
           const uint32_t slot = chunk % store::letters;
@@ -232,7 +234,7 @@ struct pipeline {
                              : pass + 1 < passes;
       for (uint32_t c = 0; c <= real; ++c, ++chunk) {
         // The last lane is a chunk behind the first.
-        (void)wait_for(grid, &block.done[Warps], chunk + (c < real ? 2 : 1));
+        (void)wait_for<Lanes, true>(grid, &block.done[Warps], chunk + (c < real ? 2 : 1));
         if (sends && c < real) {
           Lanes::each([&](uint32_t lane, uint32_t) {
             out.put(lane, block.rows[Warps][chunk % store::ring * lanes + lane]);
@@ -271,10 +273,10 @@ struct pipeline {
       for (uint32_t c = 0; c <= real; ++c, ++chunk) {
         // The row above comes from lanes that are a chunk behind, but for that of the receiver.
         const uint32_t needed = chunk + (warp == 0 || c == real ? 1 : 2);
-        if (static_cast<int32_t>(handed_in - needed) < 0) handed_in = wait_for(grid, &block.done[warp], needed);
+        if (static_cast<int32_t>(handed_in - needed) < 0) handed_in = wait_for<Lanes, false>(grid, &block.done[warp], needed);
         // This chunk's place, and that of the one before, in which the lanes behind are.
         const uint32_t room = chunk + 1 - store::ring;
-        if (static_cast<int32_t>(handed_out - room) < 0) handed_out = wait_for(grid, &block.done[warp + 2], room);
+        if (static_cast<int32_t>(handed_out - room) < 0) handed_out = wait_for<Lanes, false>(grid, &block.done[warp + 2], room);
         Lanes::meet();
         const handed_down* const above =
             c < real ? &block.rows[warp][chunk % store::ring * lanes] : &block.nothing[0];

@@ -35,6 +35,8 @@ struct lanes_of_thread {
     for (uint32_t lane = 0; lane < Count; ++lane) use(lane, lane);
   }
   static void meet() {}
+  /// Between two polls of a warp that has nothing else to do.
+  static void rest() {}
   /// Whether the calling thread is the one that speaks for the warp.
   static bool speaks() { return true; }
   /// Gives each lane but the first the value of the lane before it; `value(place)` is a lane's.
@@ -59,6 +61,8 @@ struct lanes_of_warp {
     use(threadIdx.x % 32, 0u);
   }
   static __device__ __forceinline__ void meet() { __syncwarp(); }
+  /// A poll of shared memory is soon back, and takes turns from warps that compute.
+  static __device__ __forceinline__ void rest() { __nanosleep(20); }
   static __device__ __forceinline__ bool speaks() { return threadIdx.x % 32 == 31; }
   template <class Value>
   static __device__ __forceinline__ void shift(Value&& value) {
