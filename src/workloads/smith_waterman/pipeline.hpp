@@ -309,11 +309,12 @@ struct pipeline {
       GPUSYNC_UNROLL()
       for (uint32_t j = 0; j < unrolled; ++j) {
         const handed_down from_above = next_above;
-        if (j + 1 < unrolled || more) next_above = above[i + j + 1];
+        const bool goes_on = j + 1 < unrolled || more;
+        if (goes_on) next_above = above[i + j + 1];
         Lanes::each([&](uint32_t lane, uint32_t k) {
           lane_state& one = state[k];
           const uint32_t column = one.next_column;
-          one.next_column = letters[static_cast<int32_t>(i + j + 1) - static_cast<int32_t>(lane)];
+          if (goes_on) one.next_column = letters[static_cast<int32_t>(i + j + 1) - static_cast<int32_t>(lane)];
           const int32_t score_above = lane == 0 ? from_above.score : one.score_above;
           const int32_t gap_above = lane == 0 ? from_above.gap : one.gap_above;
           cells(one, column, score_above, gap_above, first_column + i + j - lane);
