@@ -69,14 +69,19 @@ struct stream_program {
 /// What a word holds: of 4 bytes a number; of 8 the same in both halves.
 template <class T>
 T made_of(uint32_t number) {
-  if constexpr (sizeof(T) == 8) return {number, number};
-  else return T{number};
+  if constexpr (sizeof(T) == 8)
+    return {number, number};
+  else
+    return T{number};
 }
 template <class T>
 bool holds(const T& value, uint32_t number) {
-  if constexpr (sizeof(T) == 8) return value.low == number && value.high == number;
-  else if constexpr (std::is_same_v<T, uint32_t>) return value == number;
-  else return value.value == number;
+  if constexpr (sizeof(T) == 8)
+    return value.low == number && value.high == number;
+  else if constexpr (std::is_same_v<T, uint32_t>)
+    return value == number;
+  else
+    return value.value == number;
 }
 
 template <class T, class Memory>
@@ -155,8 +160,8 @@ struct no_credit : knows_words {
   }
 };
 
-/// All loads acquire, and all stores release but, perhaps, the credit: a channel for weak data, which the shipped one is
-/// not.
+/// All loads acquire, and all stores release but, perhaps, the credit: a channel for weak data, which the shipped one
+/// is not.
 template <bool CreditReleases>
 struct for_weak_data : knows_words {
   template <memory_order, scope Scope, class T>

@@ -23,8 +23,8 @@ T content(uint32_t channel, uint64_t chunk, uint32_t i) {
 
 /// One stream: how often it went wrong.
 struct stream {
-  uint32_t chunks = 20;      ///< of each launch
-  uint32_t sender_lag = 0;   ///< microseconds after every 7th chunk
+  uint32_t chunks = 20;     ///< of each launch
+  uint32_t sender_lag = 0;  ///< microseconds after every 7th chunk
   uint32_t receiver_lag = 0;
 };
 
@@ -95,14 +95,10 @@ void carries_every_word() {
 }
 
 RC_GTEST_PROP(HostChannel, CarriesEveryWordOf4BytesInOrderWhateverTheShapeAndHoweverOftenItWasUsed, ())
-{
-  carries_every_word<uint32_t>();
-}
+{ carries_every_word<uint32_t>(); }
 
 RC_GTEST_PROP(HostChannel, CarriesEveryWordOf8BytesInOrderWhateverTheShapeAndHoweverOftenItWasUsed, ())
-{
-  carries_every_word<uint64_t>();
-}
+{ carries_every_word<uint64_t>(); }
 
 TEST(HostChannel, CarriesFloatsAndStructs) {
   struct pair {
@@ -238,7 +234,9 @@ TEST(HostChannel, ADeadlineNamesTheSenderThatDoesNotComeAndTheChunk) {
   ASSERT_EQ(storage.missing(), (std::vector<missing_block>{{0, 1}}));
   EXPECT_NE(storage.report().find("phase 1"), std::string::npos) << storage.report();
   EXPECT_NE(storage.report().find("missing block 0"), std::string::npos) << storage.report();
-  EXPECT_THROW(launch(host_device{}, {2, 1}, [](host_channels<int>) {}, storage.channels()), broken_barrier);
+  EXPECT_THROW(launch(
+                   host_device{}, {2, 1}, [](host_channels<int>) {}, storage.channels()),
+               broken_barrier);
   storage.reset();
   EXPECT_EQ(storage.report(), "");
   EXPECT_EQ((run<int>(storage, 2, 1, {}, 0)), 0u);

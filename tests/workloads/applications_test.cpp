@@ -352,12 +352,19 @@ TEST_P(OnDevice, AlignsInAPipeline) {
   std::vector<alignment_problem> all = problems();
   std::mt19937 random(2010);
   const bool gpu = is(device_kind::cuda);
-  const alignment_scoring scorings[] = {{},           {3, -3, 0, 2},     {1, 0, 1, 0},         {5, -4, 10, 1},
-                                        {127, -128, 0, 1}, {128, -129, 3, 1}, {2, -1, 1000, 1000}, {1000, -5, 7, 0},
+  const alignment_scoring scorings[] = {{},
+                                        {3, -3, 0, 2},
+                                        {1, 0, 1, 0},
+                                        {5, -4, 10, 1},
+                                        {127, -128, 0, 1},
+                                        {128, -129, 3, 1},
+                                        {2, -1, 1000, 1000},
+                                        {1000, -5, 7, 0},
                                         {1, -(1 << 20), 1 << 20, 1 << 20}};
   for (int i = 0; i < (gpu ? 300 : 40); ++i) {
     auto [query, reference] = random_pair(random, gpu ? 5000 : 200);
-    all.push_back(problem_of(std::move(query), std::move(reference), scorings[static_cast<size_t>(i) % std::size(scorings)]));
+    all.push_back(
+        problem_of(std::move(query), std::move(reference), scorings[static_cast<size_t>(i) % std::size(scorings)]));
   }
   const auto [query, reference] = generated_pair(gpu ? 20000 : 700);
   all.push_back(problem_of(query.bases, reference.bases));

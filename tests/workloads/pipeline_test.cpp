@@ -80,10 +80,10 @@ alignment_problem some_problem(std::mt19937& random, uint32_t longest, uint32_t 
   const bool related = below(2) == 0;
   for (size_t i = 0; i < made.reference.size(); ++i) {
     const bool same = related && below(9) != 0;
-    made.reference[i] =
-        same ? made.query[(i + i / 50) % made.query.size()] : static_cast<uint8_t>(below(letters));
+    made.reference[i] = same ? made.query[(i + i / 50) % made.query.size()] : static_cast<uint8_t>(below(letters));
   }
-  made.expected = *align_rows(made.query, made.reference, scoring, [] { return false; }, 1);
+  made.expected = *align_rows(
+      made.query, made.reference, scoring, [] { return false; }, 1);
   return made;
 }
 
@@ -101,7 +101,8 @@ void expect_as_the_host(uint32_t letters, const std::vector<alignment_scoring>& 
 }
 
 const std::vector<alignment_scoring> byte_scorings{{}, {3, -3, 0, 2}, {5, -4, 10, 1}, {127, -128, 900, 7}};
-const std::vector<alignment_scoring> all_scorings{{},  {1, 0, 1, 0}, {3, -3, 0, 2}, {2, -1, 1000, 1000}, {5000, -7, 1, 0}};
+const std::vector<alignment_scoring> all_scorings{
+    {}, {1, 0, 1, 0}, {3, -3, 0, 2}, {2, -1, 1000, 1000}, {5000, -7, 1, 0}};
 
 TEST(PipelineText, FindsTheBestCellOfEachLaneByProductsOfBytes) {
   for (const alignment_scoring& scoring : byte_scorings) EXPECT_TRUE(byte_scores_suit(scoring));

@@ -28,7 +28,7 @@ namespace detail {
 /// Where the words of channels lie. Words of 64 bits: two lines of counters for each channel, then its ring.
 struct channel_layout {
   static constexpr uint32_t line = line_words / 2;  ///< words of 64 bits
-  static constexpr uint32_t table_words = 4;        ///< of 32 bits for each channel: from, to, depth, first line of its ring
+  static constexpr uint32_t table_words = 4;  ///< of 32 bits for each channel: from, to, depth, first line of its ring
 
   /// Chunks that the receiver has taken. The credit: written by the receiver, polled by the sender.
   GPUSYNC_HD static constexpr size_t taken(uint32_t channel) { return size_t{channel} * 2 * line; }
@@ -121,7 +121,8 @@ class channel_end {
   using tagged = tagged_word<T>;
   using word = typename tagged::type;
 
-  /// `mine`, `others`: the channel's counters, this end's and the other's. `side`: 0 for the sender, 1 for the receiver.
+  /// `mine`, `others`: the channel's counters, this end's and the other's. `side`: 0 for the sender, 1 for the
+  /// receiver.
   GPUSYNC_API channel_end(const channels_argument& given, uint32_t channel, uint32_t side, const Grid& grid)
       : grid_(grid), log_(given.log), chunk_(given.chunk) {
     // What an earlier end of this block has noted is there.
@@ -170,8 +171,8 @@ class channel_end {
       seen = found;
       return accepts(found);
     };
-    const auto end = poll_until_or<memory_order::relaxed, scope::device>(waits_alone<Grid>(grid_), address, soon, later,
-                                                                         context);
+    const auto end =
+        poll_until_or<memory_order::relaxed, scope::device>(waits_alone<Grid>(grid_), address, soon, later, context);
     if (end.status == wait_status::timed_out) {
       report(phase);
       return end.status;
@@ -207,8 +208,8 @@ class channel_end {
 
 }  // namespace detail
 
-/// The end of a channel at which values go in. Made by channels::sender() in the kernel; stays with the threads that made
-/// it, and is passed by reference.
+/// The end of a channel at which values go in. Made by channels::sender() in the kernel; stays with the threads that
+/// made it, and is passed by reference.
 ///
 /// Each thread puts words of the current chunk, every word once and by one thread; a word can be got as soon as it is
 /// put, and other words than those that are got need not be put. Grid: of the threads of the end.
@@ -254,8 +255,8 @@ class channel_sender : public detail::passed_by_reference<channel_sender<T, Grid
   uint64_t taken_;  ///< chunks that the receiver has taken, as far as this thread knows
 };
 
-/// The end of a channel at which values come out. Made by channels::receiver() in the kernel; stays with the threads that
-/// made it, and is passed by reference.
+/// The end of a channel at which values come out. Made by channels::receiver() in the kernel; stays with the threads
+/// that made it, and is passed by reference.
 template <class T, class Grid>
 class channel_receiver : public detail::passed_by_reference<channel_receiver<T, Grid>>, detail::channel_end<T, Grid> {
   using end = detail::channel_end<T, Grid>;
@@ -272,8 +273,8 @@ class channel_receiver : public detail::passed_by_reference<channel_receiver<T, 
     (void)get_within(i, value, no_deadline{});
     return value;
   }
-  /// The same. timed_out: it did not come within `span`, `value` is as it was, and the channels of the storage are lost:
-  /// leave the kernel. The storage's report() names the sender's block and the chunk.
+  /// The same. timed_out: it did not come within `span`, `value` is as it was, and the channels of the storage are
+  /// lost: leave the kernel. The storage's report() names the sender's block and the chunk.
   GPUSYNC_API wait_status get_for(uint32_t i, T& value, timeout span) { return get_within(i, value, deadline(span)); }
 
   /// The threads of the end have got what they want of this chunk: they meet, the sender has its credit, and the next
@@ -301,15 +302,15 @@ class channel_receiver : public detail::passed_by_reference<channel_receiver<T, 
 };
 
 /// Channels between the blocks of a running grid, each from one block to another, or to itself: ordered streams of
-/// chunks of words. The parameter of a kernel, by value; whatever the kernel calls takes it by reference. It stays valid
-/// as long as the storage that made it.
+/// chunks of words. The parameter of a kernel, by value; whatever the kernel calls takes it by reference. It stays
+/// valid as long as the storage that made it.
 ///
 /// A channel has a ring of `depth` chunks of `chunk` words. The sender puts the words of a chunk and goes on to the
 /// next(); it may be as many chunks ahead of the receiver as there are in the ring. The receiver gets the words and
 /// gives the chunk's place back by next(). An end is held by all threads of a block or, given a view of them
 /// (cuda_warps_grid), by some of its warps. A block may hold any number of ends, both of one channel too if other
-/// warps hold them; an end that is made anew goes on where the one before has stopped, also in the next launch: what was
-/// sent and not taken is taken then.
+/// warps hold them; an end that is made anew goes on where the one before has stopped, also in the next launch: what
+/// was sent and not taken is taken then.
 ///
 /// What it orders: nothing but its own words. A value that was got is the one that was put in its place; weak data
 /// that the sender wrote before need not be visible to who got it. That is why no fence is needed: each word carries a
@@ -320,10 +321,10 @@ class channel_receiver : public detail::passed_by_reference<channel_receiver<T, 
 /// deadline on the storage's channels that turn out long time out too, those without end the launch
 /// (misuse::lost_phase), and further launches are refused until the storage's reset().
 ///
-/// Cost: of a word one store of 8 bytes (16 for values of 8) and the polls of one address by who gets it; of a chunk one
-/// store at each end, a meeting of the receiver's threads, and a poll by each putting thread when it has come to the end
-/// of the credit that it knows of. Storage: see channel_storage. Progress: the block at the other end must be running:
-/// gpusync::launch() sees to that.
+/// Cost: of a word one store of 8 bytes (16 for values of 8) and the polls of one address by who gets it; of a chunk
+/// one store at each end, a meeting of the receiver's threads, and a poll by each putting thread when it has come to
+/// the end of the credit that it knows of. Storage: see channel_storage. Progress: the block at the other end must be
+/// running: gpusync::launch() sees to that.
 ///
 /// Counts go to 2^64 chunks. Tags come back after 2^32 laps: a word that no chunk of its slot has held for exactly so
 /// many laps, and that is got before it is put, would be taken for new.

@@ -42,7 +42,7 @@ class channels_storage : public waiting_storage<Backend> {
 
  protected:
   channels_storage(const typename Backend::place& where, const std::vector<channel_ends>& ends, uint64_t chunk,
-                  uint64_t depth, uint64_t before = 0)
+                   uint64_t depth, uint64_t before = 0)
       : channels_storage(where, plan(ends, chunk, depth), before) {}
 
  private:

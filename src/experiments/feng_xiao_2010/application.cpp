@@ -129,8 +129,8 @@ void run_application(const application& what, const experiment_request& request,
   const std::vector<step_method> methods = chosen_methods(request, workload->methods(), [&](const step_method& method) {
     return what.methods.empty() || std::ranges::find(what.methods, method.name) != what.methods.end();
   });
-  const std::vector<int64_t> sizes = request.axes.numbers_or(
-      "threads", {what.threads != 0 ? what.threads : threads_by_default(request.device.kind)});
+  const std::vector<int64_t> sizes =
+      request.axes.numbers_or("threads", {what.threads != 0 ? what.threads : threads_by_default(request.device.kind)});
   for (size_t size = 0; size < sizes.size(); ++size) {
     const auto threads = static_cast<uint32_t>(sizes[size]);
     const std::vector<int64_t> blocks = blocks_of(what, request, *workload, methods, threads);

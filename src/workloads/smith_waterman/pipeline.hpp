@@ -1,14 +1,16 @@
 // Smith-Waterman as a pipeline of warps: one kernel without any barrier of the grid. The recurrence is that of
 // wavefront.hpp; the score and the end cell come out, not every row's best.
 //
-// A lane has `Rows` neighbouring rows, whose state it keeps in registers, and goes along the columns; lane l is l columns
-// behind lane 0, so that what a lane hands down is there when the next one needs it. A warp hands its last row to the
-// next warp through a ring in shared memory, `lanes` columns at a time. In each block two more warps carry rows between
-// blocks, by the library's channels: a receiver, which also brings the letters of the reference, and a sender. Rows that
-// are too many for all warps at once are done in several passes: what the last block sends then goes to the first.
+// A lane has `Rows` neighbouring rows, whose state it keeps in registers, and goes along the columns; lane l is l
+// columns behind lane 0, so that what a lane hands down is there when the next one needs it. A warp hands its last row
+// to the next warp through a ring in shared memory, `lanes` columns at a time. In each block two more warps carry rows
+// between blocks, by the library's channels: a receiver, which also brings the letters of the reference, and a sender.
+// Rows that are too many for all warps at once are done in several passes: what the last block sends then goes to the
+// first.
 //
 // Three things make a cell cheap:
-// - F(i+1,j) = max(F(i,j), d - open) - extend, where d = H(i-1,j-1) + s(i,j), instead of max(…, H(i,j) - open): a gap in
+// - F(i+1,j) = max(F(i,j), d - open) - extend, where d = H(i-1,j-1) + s(i,j), instead of max(…, H(i,j) - open): a gap
+// in
 //   the reference that follows one in the query costs what the same two cost in the other order, which E allows. H is
 //   the same in every cell, and F no longer waits for it.
 // - Where scores are bytes, d is one instruction: a row's word has its scores against the four letters, a column's word
@@ -90,8 +92,9 @@ constexpr bool byte_scores_suit(const alignment_scoring& scoring) {
 /// What waits in shared memory: rows on their way from warp to warp, letters, and how far each warp is.
 template <uint32_t Warps, uint32_t Lanes>
 struct pipeline_block {
-  static constexpr uint32_t ring = 8;      ///< chunks between two warps
-  static constexpr uint32_t letters = 64;  ///< chunks: the receiver is at most ring * (Warps + 1) ahead of the last warp
+  static constexpr uint32_t ring = 8;  ///< chunks between two warps
+  static constexpr uint32_t letters =
+      64;  ///< chunks: the receiver is at most ring * (Warps + 1) ahead of the last warp
   static_assert(letters >= ring * (Warps + 1) + 2, "letters are overwritten before the last warp has read them");
 
   handed_down rows[Warps + 1][ring * Lanes];  ///< 0: what the receiver hands to the first warp; Warps: to the sender
@@ -184,13 +187,13 @@ struct pipeline {
   /// one more than the matrix, in which the lanes behind come to their end.
   GPUSYNC_API_TEMPLATE
   template <class Lanes, class Grid, class Channels>
-  GPUSYNC_HD void receive(const Grid& grid, const Channels& channels, pipeline_block<Warps, Lanes::count>& block) const {
+  GPUSYNC_HD void receive(const Grid& grid, const Channels& channels,
+                          pipeline_block<Warps, Lanes::count>& block) const {
     using store = pipeline_block<Warps, Lanes::count>;
     constexpr uint32_t lanes = Lanes::count;
     const uint32_t real = real_chunks<Lanes>();
     // Channel b leads from block b to the next one, the last to the first block.
-    auto in = channels.receiver(grid.block() == 0 ? grid.blocks() - 1 : grid.block() - 1,
-                                Lanes::warp_of(grid, Warps));
+    auto in = channels.receiver(grid.block() == 0 ? grid.blocks() - 1 : grid.block() - 1, Lanes::warp_of(grid, Warps));
     uint32_t chunk = 0;  // of all passes
     for (uint32_t pass = 0; pass < passes && works_in<Lanes>(pass, grid); ++pass) {
       const bool top = pass == 0 && grid.block() == 0;
@@ -236,9 +239,8 @@ struct pipeline {
         // The last lane is a chunk behind the first.
         (void)wait_for<Lanes, true>(grid, &block.done[Warps], chunk + (c < real ? 2 : 1));
         if (sends && c < real) {
-          Lanes::each([&](uint32_t lane, uint32_t) {
-            out.put(lane, block.rows[Warps][chunk % store::ring * lanes + lane]);
-          });
+          Lanes::each(
+              [&](uint32_t lane, uint32_t) { out.put(lane, block.rows[Warps][chunk % store::ring * lanes + lane]); });
           out.next();
         }
         tell<Lanes>(grid, &block.done[Warps + 1], chunk + 1);
@@ -248,10 +250,10 @@ struct pipeline {
 
   /// What a lane has.
   struct lane_state {
-    int32_t score[Rows];  ///< H of the column before
-    int32_t gap[Rows];    ///< E of this column
-    uint32_t row[Rows];   ///< words of Scores
-    int32_t diagonal;     ///< H above the first row, of the column before
+    int32_t score[Rows];             ///< H of the column before
+    int32_t gap[Rows];               ///< E of this column
+    uint32_t row[Rows];              ///< words of Scores
+    int32_t diagonal;                ///< H above the first row, of the column before
     int32_t score_above, gap_above;  ///< what the lane before has handed down for this column
     uint32_t next_column;            ///< the word of the next column
     int32_t best_key, key;           ///< the least key that would not be better; the best one
@@ -273,13 +275,14 @@ struct pipeline {
       for (uint32_t c = 0; c <= real; ++c, ++chunk) {
         // The row above comes from lanes that are a chunk behind, but for that of the receiver.
         const uint32_t needed = chunk + (warp == 0 || c == real ? 1 : 2);
-        if (static_cast<int32_t>(handed_in - needed) < 0) handed_in = wait_for<Lanes, false>(grid, &block.done[warp], needed);
+        if (static_cast<int32_t>(handed_in - needed) < 0)
+          handed_in = wait_for<Lanes, false>(grid, &block.done[warp], needed);
         // This chunk's place, and that of the one before, in which the lanes behind are.
         const uint32_t room = chunk + 1 - store::ring;
-        if (static_cast<int32_t>(handed_out - room) < 0) handed_out = wait_for<Lanes, false>(grid, &block.done[warp + 2], room);
+        if (static_cast<int32_t>(handed_out - room) < 0)
+          handed_out = wait_for<Lanes, false>(grid, &block.done[warp + 2], room);
         Lanes::meet();
-        const handed_down* const above =
-            c < real ? &block.rows[warp][chunk % store::ring * lanes] : &block.nothing[0];
+        const handed_down* const above = c < real ? &block.rows[warp][chunk % store::ring * lanes] : &block.nothing[0];
         const uint32_t* const letters = &block.columns[(1 + chunk % store::letters) * lanes];
         // The last lane is lanes - 1 columns behind.
         walk<Lanes>(state, above, letters, block.rows[warp + 1], (chunk + store::ring) * lanes - (lanes - 1),
@@ -290,7 +293,8 @@ struct pipeline {
     }
   }
 
-  /// A chunk's columns: lane l those from `first_column` - l on. `out`: where the last lane's first one goes in its ring.
+  /// A chunk's columns: lane l those from `first_column` - l on. `out`: where the last lane's first one goes in its
+  /// ring.
   GPUSYNC_API_TEMPLATE
   template <class Lanes>
   GPUSYNC_HD void walk(lane_state (&state)[Lanes::here], const handed_down* above, const uint32_t* letters,

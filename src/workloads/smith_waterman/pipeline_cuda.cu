@@ -76,12 +76,15 @@ class alignment_in_pipeline : public workload {
                                  std::make_shared<pipeline_result>(problem_, memory_, Rows)};
     const auto waits_by = [passes = text.passes, columns = text.columns](const cuda_target& where,
                                                                          const step_shape& of) {
-      const auto make = [device = where.device().ordinal(), ends = pipeline_channels(of.blocks, passes, columns, lanes)] {
+      const auto make = [device = where.device().ordinal(),
+                         ends = pipeline_channels(of.blocks, passes, columns, lanes)] {
         return channel_storage<handed_down>(cuda_device(device), ends, lanes, text_type::outer_chunks);
       };
       return waiting_by(where, make, [](channel_storage<handed_down>& storage) { return storage.channels(); });
     };
-    const auto fit = [this, text](const step_shape& of) { return cuda_on_chip::fitted{bytes_of(text), alone_on_sm(of)}; };
+    const auto fit = [this, text](const step_shape& of) {
+      return cuda_on_chip::fitted{bytes_of(text), alone_on_sm(of)};
+    };
     computation.own.push_back({pipeline_method(), kernel<Scores, Rows>(), waits_by, fit});
     return prepare_program(method, shape, std::move(computation));
   }

@@ -23,13 +23,13 @@ std::function<void(uint32_t)> runs_of(const alignment_problem& problem, const st
   using block_type = pipeline_block<warps_on_host, lanes_on_host>;
   require_pipeline(problem.scoring, problem.query.size(), problem.reference.size());
   if (shape.threads != host_pipeline_threads) {
-    throw invalid_argument(
-        fmt::format("On host threads a block of the pipeline has {} threads, not {}.", host_pipeline_threads,
-                    shape.threads));
+    throw invalid_argument(fmt::format("On host threads a block of the pipeline has {} threads, not {}.",
+                                       host_pipeline_threads, shape.threads));
   }
   const auto text = pipeline_in<text_type>(problem, *memory, shape.blocks, lanes_on_host);
   const auto storage = std::make_shared<host_channel_storage<handed_down>>(
-      pipeline_channels(shape.blocks, text.passes, text.columns, lanes_on_host), lanes_on_host, text_type::outer_chunks);
+      pipeline_channels(shape.blocks, text.passes, text.columns, lanes_on_host), lanes_on_host,
+      text_type::outer_chunks);
   const auto blocks = std::make_shared<std::vector<block_type>>(shape.blocks);
   return [text, storage, blocks, memory, shape](uint32_t steps) {
     if (steps == 0) return;
@@ -52,9 +52,8 @@ class host_alignment_in_pipeline : public workload {
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     const bool empty = problem_.query.empty() || problem_.reference.empty();
-    host_computation computation{{},
-                                 step_sequence::of_whole(empty ? 0 : 1),
-                                 std::make_shared<pipeline_result>(problem_, memory_, rows_on_host)};
+    host_computation computation{
+        {}, step_sequence::of_whole(empty ? 0 : 1), std::make_shared<pipeline_result>(problem_, memory_, rows_on_host)};
     computation.own.push_back({pipeline_method(), [this](const step_shape& of) {
                                  return scored_by_bytes(problem_) ? runs_of<byte_scores>(problem_, memory_, of)
                                                                   : runs_of<letter_scores>(problem_, memory_, of);

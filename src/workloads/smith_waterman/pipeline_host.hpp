@@ -1,5 +1,5 @@
-// Workload "Smith-Waterman" as a pipeline on host threads: the text that GPUs run, for tests. Each thread is a warp of a few
-// lanes, which it goes through one after the other.
+// Workload "Smith-Waterman" as a pipeline on host threads: the text that GPUs run, for tests. Each thread is a warp of
+// a few lanes, which it goes through one after the other.
 #pragma once
 
 #include <gpusync/core/host_grid.hpp>

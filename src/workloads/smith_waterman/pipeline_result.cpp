@@ -21,14 +21,16 @@ alignment_end end_of(const lane_best& best) {
 }  // namespace
 
 step_method pipeline_method() {
-  return {"channels", "one kernel, rows handed from block to block by channels", {}, method_kind::neighbours, true, true};
+  return {"channels", "one kernel, rows handed from block to block by channels", {}, method_kind::neighbours, true,
+          true};
 }
 
 std::string pipeline_refusal(const alignment_scoring& scoring, size_t query_length, size_t reference_length) {
   const size_t most_matches = std::min(query_length, reference_length);
   if (most_matches <= static_cast<size_t>((pipeline_score_limit - 1) / scoring.match)) return {};
   return fmt::format(
-      "{} matches of {} each could score 2^27 or more, which is too large for the pipeline's keys of score and row: take "
+      "{} matches of {} each could score 2^27 or more, which is too large for the pipeline's keys of score and row: "
+      "take "
       "form memory, a match of less, or shorter sequences.",
       most_matches, scoring.match);
 }
@@ -83,9 +85,10 @@ check_result pipeline_result::check(uint64_t) {
 }
 
 std::string pipeline_result::how() const {
-  return fmt::format("the best score of each {} letters of the query, and where it is reached first, as the host computed "
-                     "them",
-                     rows_per_lane_);
+  return fmt::format(
+      "the best score of each {} letters of the query, and where it is reached first, as the host computed "
+      "them",
+      rows_per_lane_);
 }
 
 findings pipeline_result::found() const {
