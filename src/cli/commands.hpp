@@ -54,7 +54,7 @@ exit_code run_compare(const console_options& console, const compare_options& opt
 struct tune_options {
   std::vector<std::string> devices;   ///< empty: the first that there is
   std::optional<std::string> output;  ///< the table; absent or "-" is stdout
-  std::string only;                   ///< "barriers" or "reductions"; empty: both
+  std::string only;                   ///< "barriers", "reductions" or "halos"; empty: all
 };
 
 /// gpusync tune: measures how a device's grids should use placed counters, and how its sums should be carried out, and

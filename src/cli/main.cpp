@@ -295,14 +295,14 @@ int parse_and_run(int argc, char** argv) {
   compare->callback([&] { result = run_compare(common.console(), comparing); });
 
   tune_options tuning;
-  auto* tune =
-      app.add_subcommand("tune", "Measure the design space of grid barriers and reductions, write the default table");
+  auto* tune = app.add_subcommand(
+      "tune", "Measure the design space of grid barriers, reductions and halos, write the default table");
   once_each(tune->add_option("-d,--device", tuning.devices, "Device to tune for; the default is the first that exists")
                 ->type_name("DEVICE"));
   tune->add_option("-o,--output", tuning.output, "The table to write (- is stdout, the default)")->type_name("FILE");
-  tune->add_option("--only", tuning.only, "Measure only this half of the table")
+  tune->add_option("--only", tuning.only, "Measure only this part of the table")
       ->type_name("PART")
-      ->check(CLI::IsMember({"barriers", "reductions"}));
+      ->check(CLI::IsMember({"barriers", "reductions", "halos"}));
   tune->callback([&] { result = run_tune(common.console(), tuning); });
 
   pace_options pacing;

@@ -13,6 +13,7 @@
 #include "experiments/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
 #include "results/output_file.hpp"
+#include "tuning/halos.hpp"
 #include "tuning/reductions.hpp"
 #include "tuning/search.hpp"
 #include "usage_error.hpp"
@@ -199,6 +200,19 @@ std::string tune_reductions(const device_description& device, const console_opti
   return lines;
 }
 
+/// The rule for halos, with what was measured in comments.
+std::string tune_halo_rule(const device_description& device, const console_options& console) {
+  progress_display progress(console, "tune");
+  const std::vector<tuned_halo> found = tune_halos(device, [&](double fraction, const std::string& what) {
+    if (interrupted()) throw stop_tuning();
+    progress.update(fraction, what);
+  });
+  const std::string lines = halo_lines(rule_for(found, halo_rule().poll_backoff), found);
+  std::istringstream again("gpusync-tuning 1\n" + lines);
+  (void)halo_rule::read(again, "the table");  // what is written can be read
+  return lines;
+}
+
 }  // namespace
 
 exit_code run_tune(const console_options& console, const tune_options& options) {
@@ -206,9 +220,11 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
   catch_interrupts(console.level != verbosity::quiet);
   output_file file(options.output.value_or("-"));
   try {
-    file.write(options.only == "reductions" ? fmt::format("gpusync-tuning 1\ndevice {}\n", device.name)
-                                            : tune_barriers(device, console));
-    if (options.only != "barriers") file.write(tune_reductions(device, console));
+    const auto wants = [&](const char* part) { return options.only.empty() || options.only == part; };
+    file.write(wants("barriers") ? tune_barriers(device, console)
+                                 : fmt::format("gpusync-tuning 1\ndevice {}\n", device.name));
+    if (wants("reductions")) file.write(tune_reductions(device, console));
+    if (wants("halos")) file.write(tune_halo_rule(device, console));
   } catch (const stop_tuning&) {
     say(console, "Interrupted: nothing was written, for a table must be whole.");
     return exit_code::failed;

@@ -4,6 +4,8 @@
 // its atomic operations only.
 #include <gtest/gtest.h>
 
+#include <gpusync/neighbours/host.hpp>
+
 #include <algorithm>
 #include <atomic>
 #include <string>
@@ -285,6 +287,80 @@ void add_tests() {
   }
 }
 
+// ---- Neighbours ----
+
+/// A ring of blocks that write, meet their neighbours and read what those have written.
+template <class Memory>
+uint32_t wrong_words_of_neighbours() {
+  using grid = test::grid_with_memory<Memory>;
+  basic_host_neighbour_storage<grid> storage(neighbourhood::ring(blocks));
+  uint32_t buffers[2][blocks] = {};
+  uint32_t wrong = 0;
+  launch(
+      host_device{}, {blocks, 2},
+      [&](basic_neighbour_barrier<grid> barrier) {
+        const uint32_t own = host_grid::current().block();
+        for (uint32_t phase = 1; phase <= 100; ++phase) {
+          uint32_t* const buffer = buffers[barrier.parity()];
+          if (host_grid::current().thread() == phase % 2) buffer[own] = phase;
+          barrier.sync();
+          for (const uint32_t other : {(own + 1) % blocks, (own + blocks - 1) % blocks}) {
+            if (buffer[other] != phase) __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+          }
+        }
+      },
+      storage.barrier());
+  return wrong;
+}
+
+/// A ring of blocks that exchange a word in each step; besides, they may read plain data that was written before it.
+template <halo_form Form, class Memory, bool Beside>
+uint32_t wrong_words_of_halo() {
+  using grid = test::grid_with_memory<Memory>;
+  host_halo_storage<double, grid> storage(neighbourhood::ring(blocks), 1);
+  uint32_t buffers[2][blocks] = {};
+  uint32_t wrong = 0;
+  launch(
+      host_device{}, {blocks, 2},
+      [&](basic_halo<double, grid, Form> halo) {
+        const uint32_t own = host_grid::current().block(), thread = host_grid::current().thread();
+        for (uint32_t step = 1; step <= 100; ++step) {
+          if (thread == 0) {
+            if constexpr (Beside) buffers[step % 2][own] = step;
+            halo.put(0, step + 0.1 * own);
+          }
+          halo.send();
+          halo.receive();
+          const uint32_t other = (own + (thread == 0 ? blocks - 1 : 1)) % blocks;
+          if (halo.get(halo.word(thread, 0)) != step + 0.1 * other) __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+          if constexpr (Beside) {
+            if (buffers[step % 2][other] != step) __atomic_fetch_add(&wrong, 1, __ATOMIC_RELAXED);
+          }
+          halo.next();
+        }
+      },
+      storage.template halo<Form>());
+  return wrong;
+}
+
+void add_neighbours() {
+  using test::add_check;
+  add_check("tsan_passes", "neighbours", [] { EXPECT_EQ(wrong_words_of_neighbours<host_memory>(), 0u); });
+  add_check("tsan_catches", "neighbours.no_acquire", [] { (void)wrong_words_of_neighbours<no_acquire>(); });
+  add_check("tsan_catches", "neighbours.no_release", [] { (void)wrong_words_of_neighbours<no_release>(); });
+  add_check("tsan_passes", "halo_words",
+            [] { EXPECT_EQ((wrong_words_of_halo<halo_form::words, host_memory, false>()), 0u); });
+  add_check("tsan_passes", "halo_flags",
+            [] { EXPECT_EQ((wrong_words_of_halo<halo_form::flags, host_memory, true>()), 0u); });
+  add_check("tsan_catches", "halo_flags.no_acquire",
+            [] { (void)wrong_words_of_halo<halo_form::flags, no_acquire, false>(); });
+  add_check("tsan_catches", "halo_flags.no_release",
+            [] { (void)wrong_words_of_halo<halo_form::flags, no_release, false>(); });
+  // Words order nothing but themselves.
+  add_check("tsan_catches", "halo_words.other_data",
+            [] { (void)wrong_words_of_halo<halo_form::words, host_memory, true>(); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -294,5 +370,6 @@ int main(int argc, char** argv) {
     if constexpr (algorithm::order == ordering::acquire_release) add_tests<algorithm>();
   });
   multi_gpu::algorithms::for_each([](auto tag) { add_tests<decltype(tag)>(); });
+  add_neighbours();
   return RUN_ALL_TESTS();
 }

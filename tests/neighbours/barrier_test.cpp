@@ -48,6 +48,7 @@ std::vector<uint64_t> chains_of(host_neighbour_storage& storage, const neighbour
   for (auto& buffer : buffers) buffer.resize(who.blocks());
   std::atomic<uint64_t> late{0};
   for (const uint32_t phases : launches) {
+    std::vector<uint64_t> last = chains;
     launch(
         host_device{}, {who.blocks(), threads},
         [&](barrier b) {
@@ -84,9 +85,10 @@ std::vector<uint64_t> chains_of(host_neighbour_storage& storage, const neighbour
               if (other != neighbourhood::none) chain = mixed(chain, buffer[other]);
             }
           }
-          if (grid.thread() == 0) chains[own] = chain;
+          if (grid.thread() == 0) last[own] = chain;
         },
         storage.barrier());
+    chains = last;
   }
   EXPECT_EQ(late, 0u);
   EXPECT_EQ(storage.report(), "");

@@ -71,6 +71,7 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
   }
   std::atomic<uint32_t> other_form{0}, late{0};
   for (const uint32_t steps : launches) {
+    std::vector<uint64_t> last = chains;
     launch(
         host_device{}, {who.blocks(), threads},
         [&](host_halo<T, Form> halo) {
@@ -133,9 +134,10 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
               halo.next();
             }
           }
-          if (grid.thread() == 0) chains[own] = chain;
+          if (grid.thread() == 0) last[own] = chain;
         },
         storage.template halo<Form>());
+    chains = last;
   }
   EXPECT_EQ(other_form, 0u) << "threads that travelled in another form";
   EXPECT_EQ(late, 0u);
@@ -643,28 +645,27 @@ TEST(HaloStorageRefusals, AWordThatWasOverwritten) {
   using halo = host_halo<uint64_t, halo_form::words>;
   host_halo_storage<uint64_t> storage(neighbourhood::line(2), 1);
   std::atomic<bool> gone{false};
-  EXPECT_EQ(
-      refusal([&] {
-        launch(
-            host_device{}, {2, 1},
-            [&](halo h) {
-              const uint32_t own = host_grid::current().block();
-              for (uint64_t step = 0; step < 5; ++step) {
-                h.put(0, step);
-                h.send();
-                h.receive();
-                if (own == 1) {
-                  while (!gone) std::this_thread::yield();
-                  (void)h.get(h.word(0, 0));
-                }
-                h.next();
-              }
-              gone = true;
-            },
-            storage.halo<halo_form::words>());
-      }),
-      "Block 1 came too late for a word of block 0, which had gone on and overwritten it. In each step of a halo a "
-      "block must get() at least one word of each of its neighbours.");
+  EXPECT_EQ(refusal([&] {
+              launch(
+                  host_device{}, {2, 1},
+                  [&](halo h) {
+                    const uint32_t own = host_grid::current().block();
+                    for (uint64_t step = 0; step < 5; ++step) {
+                      h.put(0, step);
+                      h.send();
+                      h.receive();
+                      if (own == 1) {
+                        while (!gone) std::this_thread::yield();
+                        (void)h.get(h.word(0, 0));
+                      }
+                      h.next();
+                    }
+                    gone = true;
+                  },
+                  storage.halo<halo_form::words>());
+            }),
+            "Block 1 came too late for a word of a neighbour, which had gone on and overwritten it. In each step of a "
+            "halo a block must get() at least one word of each of its neighbours.");
 }
 
 TEST(HaloRule, CountsWhatTheGridPolls) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles barriers for sm_90 and looks at the instructions that came out.
 
-usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|votes|survivor|pace]
+usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|votes|survivor|pace|neighbours]
 
 What is asked of the default grid barrier: one fence (MEMBAR) between the block's barrier and the arrival's add; polls
 that are plain strong loads; after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the
@@ -9,7 +9,8 @@ barrier's start in the loop. Of its first arrival: both adds stand behind one fe
 handle stands at is no jump table. Of votes: one add of 64 bits a phase and word, one fence in front of it if they order
 data, and if they do not, no fence and no invalidation in the loop at all. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
-orders nothing: no fence anywhere.
+orders nothing: no fence anywhere. Of a barrier of neighbours: one fence, one strong store, and polls that are plain strong
+loads. Of a halo by words: each word is stored and polled by one strong access, and there is no fence at all.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
 
@@ -102,6 +103,35 @@ extern "C" __global__ void pace_compiler(const float* t, float* o, int n) { walk
 extern "C" __global__ void pace_block(const float* t, float* o, int n) { walk<pace::block>(t, o, n); }
 extern "C" __global__ void pace_warps(const float* t, float* o, int n) { walk<pace::warps<8>>(t, o, n); }
 extern "C" __global__ void pace_lead(const float* t, float* o, int n) { walk<pace::lead<2>>(t, o, n); }
+"""
+
+NEIGHBOURS_SOURCE = """
+#include <gpusync/neighbours/cuda.cuh>
+using namespace gpusync;
+extern "C" __global__ void neighbours(neighbour_barrier barrier, int steps) {
+  barrier.enter();
+  for (int s = 0; s < steps; ++s) barrier.sync();
+}
+template <class T> __device__ void relax(halo<T, halo_form::words>& exchange, T* data, int steps) {
+  const halo_word from[2] = {exchange.word(0, threadIdx.x), exchange.word(1, threadIdx.x)};
+  T mine = data[blockIdx.x * blockDim.x + threadIdx.x], got[2];
+  exchange.enter();
+  for (int s = 0; s < steps; ++s) {
+    exchange.put(threadIdx.x, mine);
+    exchange.send();
+    exchange.receive();
+    exchange.get(from, got);
+    mine += got[0] * got[1];
+    exchange.next();
+  }
+  data[blockIdx.x * blockDim.x + threadIdx.x] = mine;
+}
+extern "C" __global__ void halo_float(halo<float, halo_form::words> exchange, float* data, int steps) {
+  relax(exchange, data, steps);
+}
+extern "C" __global__ void halo_double(halo<double, halo_form::words> exchange, double* data, int steps) {
+  relax(exchange, data, steps);
+}
 """
 
 failures = []
@@ -221,6 +251,42 @@ def check_pace(dump, barriers_of):
     expect(any(i.startswith("REDG") for i in words("window")), "pace: a window counts by adds that nobody waits for")
 
 
+def check_neighbours(code):
+    """Of a phase: the block meets, one fence and one store, polls, one more meeting."""
+    meetings = [i for i in range(len(code)) if code[i].startswith("BAR.SYNC")]
+    expect(len(meetings) == 2, f"neighbours: the block meets twice in a phase, not {len(meetings)} times")
+    if failures:
+        return
+    loop = code[meetings[0]:meetings[1] + 1]
+    store, poll = index_of(loop, "STG.E.STRONG.GPU"), index_of(loop, "LDG.E.STRONG.GPU")
+    expect(store is not None and poll is not None and store < poll, "neighbours: polls come behind the store of the flag")
+    if failures:
+        return
+    expect(sum(i.startswith("STG") for i in loop) == 1, "neighbours: one store")
+    expect(sum(i.startswith("MEMBAR") for i in loop[:store]) == 1, "neighbours: one fence before the store")
+    expect(not any(i.startswith("MEMBAR") for i in loop[store:]), "neighbours: no fence behind it")
+    expect(any(i.startswith("CCTL.IVALL") for i in loop[poll:]), "neighbours: the end of a wait acquires")
+    expect(not any(i.startswith(("ATOM", "RED")) for i in loop), "neighbours: no read-modify-write")
+    expect(not any(i.startswith(("LDL", "STL")) for i in code), "neighbours: nothing lies in local memory")
+
+
+def check_halo(code, kernel, access):
+    """Of a step by words: from the store of a word to the block's meeting there is nothing that orders."""
+    store = index_of(code, f"STG.E.{access}.STRONG.GPU")
+    expect(store is not None, f"{kernel}: a word is put by one strong store of {access} bits")
+    if failures:
+        return
+    poll, end = index_of(code, f"LDG.E.{access}.STRONG.GPU", store), index_of(code, "BAR.SYNC", store)
+    expect(poll is not None and end is not None and poll < end, f"{kernel}: words are polled, and then the block meets")
+    if failures:
+        return
+    expect(sum(i.startswith("STG") for i in code[store:end]) == 1, f"{kernel}: one store of a word")
+    expect(not any(i.startswith(("MEMBAR", "CCTL", "ERRBAR")) for i in code[:end]), f"{kernel}: no fence")
+    expect(not any(i.startswith(("ATOM", "RED")) for i in code), f"{kernel}: no read-modify-write")
+    expect(not any(i.startswith(("LDL", "STL")) for i in code), f"{kernel}: nothing lies in local memory")
+    expect(end - store < 120, f"{kernel}: a step is short ({end - store} instructions)")
+
+
 def disassembled(nvcc, cuobjdump, include, source_text, barriers_of=None):
     """The machine code; how many named barriers a block of each kernel is given goes to `barriers_of`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -261,6 +327,14 @@ def main():
             if not failures:
                 code = instructions(dump, name)
                 check_votes(code, name, ordered)
+    if not failures and only in ([], ["neighbours"]):
+        dump = disassembled(nvcc, cuobjdump, include, NEIGHBOURS_SOURCE)
+        code = instructions(dump, "neighbours")
+        check_neighbours(code)
+        for kernel, access in (("halo_float", "64"), ("halo_double", "128")):
+            if not failures:
+                code = instructions(dump, kernel)
+                check_halo(code, kernel, access)
     if not failures and only in ([], ["pace"]):
         barriers_of = {}
         check_pace(disassembled(nvcc, cuobjdump, include, PACE_SOURCE, barriers_of), barriers_of)

@@ -82,6 +82,10 @@ TEST(Panels, ThatCannotBeAreRefusedInWords) {
   EXPECT_EQ(refusal({op, even, 2048, 4096, 1, 1}), "A table of 2048 bytes does not consist of panels of 4096.");
   EXPECT_EQ(refusal({op, even, 4096, 4096, 0, 1}), "A grid has 1 to 2^31 threads.");
   EXPECT_EQ(refusal({op, even, 4096, 4096, 1, 1}), "taken");
+  EXPECT_EQ(refusal({panel_op::scatter, even, 4096, 4096, 1, 1, panel_start::same, 1}),
+            "Blocks that add to words read none that they could compute with: work is for the others.");
+  EXPECT_EQ(refusal({op, even, 4096, 4096, 1, 1, panel_start::same, (1u << 20) + 1}),
+            "Blocks make up to 1048576 multiply-adds of a word, not 1048577.");
 }
 
 TEST(Panels, LeadsAreReadFromNames) {
@@ -92,7 +96,8 @@ TEST(Panels, LeadsAreReadFromNames) {
 }
 
 class PanelsOnHostThreads : public ::testing::TestWithParam<panel_op> {};
-INSTANTIATE_TEST_SUITE_P(, PanelsOnHostThreads, ::testing::Values(panel_op::gather, panel_op::scatter, panel_op::probe),
+INSTANTIATE_TEST_SUITE_P(, PanelsOnHostThreads,
+                         ::testing::Values(panel_op::gather, panel_op::scatter, panel_op::probe, panel_op::stream),
                          [](const auto& of) { return panel_op_names().at(static_cast<size_t>(of.param)); });
 
 TEST_P(PanelsOnHostThreads, ComeOutRightByEveryWay) {
@@ -110,6 +115,56 @@ TEST_P(PanelsOnHostThreads, ComeOutRightByEveryWay) {
       }
     }
   }
+}
+
+TEST_P(PanelsOnHostThreads, ComeOutRightWhereverBlocksBeginAndWhateverTheyCompute) {
+  const auto device = open_side<panels_device>({device_kind::host, 0, "host", "", "", "", "", 0, {}});
+  for (const uint32_t multiply_adds : {0u, 7u}) {
+    if (multiply_adds != 0 && GetParam() == panel_op::scatter) continue;
+    panel_problem problem = small(GetParam(), panel_imbalance::blocks, 3, 5);
+    problem.start = panel_start::spread;
+    problem.multiply_adds = multiply_adds;
+    for (const step_method& method : device->methods()) {
+      const auto program = device->prepare(problem, method.name);
+      EXPECT_GT(program->run(), 0);
+      EXPECT_EQ(program->verify().wrong, 0u) << method.name;
+    }
+  }
+}
+
+TEST(Panels, AreEachVisitedOnceByABlockThatBeginsInThePlaceOfItsOwn) {
+  panel_problem asked = small(panel_op::stream, panel_imbalance::even, 5, 2);
+  asked.start = panel_start::spread;
+  const panel_work work = asked.work();
+  for (uint32_t block = 0; block < 5; ++block) {
+    EXPECT_EQ(work.panel_of(block, 0), block * work.panels / 5);
+    std::vector<uint32_t> visits(work.panels);
+    for (uint32_t epoch = 0; epoch < work.panels; ++epoch) {
+      ++visits.at(work.panel_of(block, epoch));
+      if (epoch == 0) continue;
+      EXPECT_EQ(work.panel_of(block, epoch), (work.panel_of(block, epoch - 1) + 1) % work.panels);
+    }
+    EXPECT_EQ(visits, std::vector<uint32_t>(work.panels, 1));
+  }
+}
+
+TEST(Panels, OfAStreamAreReadWordByWordByEachBlock) {
+  const panel_work work = small(panel_op::stream, panel_imbalance::even, 3, 7).work();
+  const panel_text<panel_op::stream> text{work, nullptr, nullptr, nullptr};
+  std::vector<uint32_t> reads(1u << work.log2_words);
+  for (uint32_t thread = 0; thread < 7; ++thread) {
+    for (uint32_t i = 0; i < work.accesses_of(0, 0); ++i) ++reads.at(text.in_order(thread, i));
+  }
+  EXPECT_EQ(*std::min_element(reads.begin(), reads.end()), 1u);
+  EXPECT_LE(std::count(reads.begin(), reads.end(), 2u), 6) << "the last round of a block's threads begins again";
+}
+
+TEST(Panels, ComputeAsMuchAsTheyAreAsked) {
+  panel_problem asked = small(panel_op::gather, panel_imbalance::even);
+  asked.multiply_adds = 13;
+  const panel_work work = asked.work();
+  for (const uint32_t word : {0u, 5u, ~0u}) EXPECT_EQ(work.computed(word), word * work.factor + work.summand);
+  EXPECT_NE(work.factor, 1u);
 }
 
 /// A block that skips a panel, or a word that is not what it should be, must show in what is compared.

@@ -25,7 +25,7 @@ enum class misuse : uint32_t {
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
   concurrent_calls,    ///< two reductions at once on one storage
   out_of_turn,         ///< a halo's functions called in another order than put(), send(), receive(), get(), next()
-  overtaken,           ///< a halo's word was overwritten before it was got; detail: the block that did it
+  overtaken,           ///< a halo's word was overwritten before it was got
   unknown_counter,     ///< a dependency counter that does not exist; detail: its number
   surplus_publish,     ///< more publishes in an epoch than the storage was told of; detail: the counter
   incomplete_epoch,    ///< a publish to a counter to which some of earlier launches are missing; detail: the counter
@@ -76,9 +76,9 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
              " used a halo out of turn. In each step: put() its words, send() once, receive() once, get() the "
              "neighbours' words, next() once.";
     case misuse::overtaken:
-      return who + " came too late for a word of block " + std::to_string(detail) +
-             ", which had gone on and overwritten it. In each step of a halo a block must get() at least one word of "
-             "each of its neighbours.";
+      return who +
+             " came too late for a word of a neighbour, which had gone on and overwritten it. In each step of a halo a "
+             "block must get() at least one word of each of its neighbours.";
     case misuse::unknown_counter:
       return who + " named dependency counter " + std::to_string(detail) +
              ", which its storage does not have. They are numbered from 0 to size() - 1.";

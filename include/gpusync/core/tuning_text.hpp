@@ -49,10 +49,10 @@ std::string read_tuning_text(std::istream& text, const std::string& source, Rule
     } else if (key == "device") {
       std::getline(words >> std::ws, device);
       while (!device.empty() && std::isspace(static_cast<unsigned char>(device.back()))) device.pop_back();
-    } else if (key == "rule" || key == "reduce") {
+    } else if (key == "rule" || key == "reduce" || key == "halo") {
       rule(key, words, refuse);
     } else {
-      throw refuse("a line is `device NAME` or `rule …`, or for reductions `reduce …`");
+      throw refuse("a line is `device NAME` or `rule …`, for reductions `reduce …`, for halos `halo …`");
     }
   }
   if (!headed) throw invalid_argument(source + " is empty; a tuning table begins with `gpusync-tuning 1`.");

@@ -67,6 +67,7 @@ class launch_arguments {
  public:
   explicit launch_arguments(const Arguments&... given) : all_(given...) {}
 
+  /// Calls `visit(argument)` for each: of a handle with the copy.
   template <class Visit>
   void each(Visit&& visit) {
     std::apply([&](auto&... one) { (visit(one.value), ...); }, all_);
@@ -84,8 +85,11 @@ class launch_arguments {
 /// Adds the handle that an argument of a launch on host threads is; a struct of them cannot be copied for each thread.
 template <class Argument>
 void add_handle(handle_list& handles, Argument& argument) {
-  if constexpr (is_handle<std::remove_const_t<Argument>>::value) {
-    if (argument.header().tag == handle_header::magic) handles.add(const_cast<handle_header&>(argument.header()));
+  if constexpr (is_handle<Argument>::value) {
+    // Who makes its header up when asked is of no storage.
+    if constexpr (std::is_reference_v<decltype(argument.header())>) {
+      if (argument.header().tag == handle_header::magic) handles.add(const_cast<handle_header&>(argument.header()));
+    }
   }
 }
 

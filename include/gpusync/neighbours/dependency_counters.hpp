@@ -87,9 +87,9 @@ struct several_counters {
 /// All threads of a block call each function together, with the same arguments.
 ///
 /// What breaks the contract and can be seen ends the launch (see misuse): a publish more than the storage was told, one
-/// to a counter that earlier launches have left incomplete, a counter that does not exist, an await() without a
-/// deadline after a wait was given up. On the host the launch throws; on a GPU it fails, and the storage has the reason
-/// (storage.report()). A surplus publish is found with the block's next call, or by the next launch.
+/// to a counter that earlier launches have left incomplete, a counter that does not exist, a wait without a deadline
+/// (publish()'s too) after one was given up. On the host the launch throws; on a GPU it fails, and the storage has the
+/// reason (storage.report()). A surplus publish is found with the block's next call, or by the next launch.
 ///
 /// Progress: that of the blocks that publish; launch it with gpusync::launch(), which sees to it that all run at once.
 /// A graph whose tasks come, in each block, in an order in which they can be done one after the other cannot deadlock.
@@ -344,8 +344,9 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
   GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, detail::counter_places at, arrival_log log, uint32_t number,
                                               uint32_t epoch, uint32_t first) {
     using memory = typename Grid::memory;
+    // Claims are counted in 16 bits, and here any number of threads may come.
     uint32_t claims = 0;
-    if (!log.claim_report(grid, claims)) return;
+    if (log.lost(grid) != 0 || !log.claim_report(grid, claims)) return;
     const uint32_t found = memory::template load<memory_order::relaxed, scope::device>(at.counter(number));
     log.note_counter(grid, number, found - Epochs::begin(epoch, at.expected[number]), at.expected[number]);
     const uint32_t begin = at.first_producer == nullptr ? 0 : at.first_producer[number];

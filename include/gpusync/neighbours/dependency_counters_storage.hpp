@@ -1,6 +1,7 @@
 // What the storages of dependency counters have in common, whatever memory is behind them.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>

@@ -109,7 +109,7 @@ struct neighbour_flags : algorithm_defaults {
     uint32_t* own;            ///< the block's flag, in the thread that stores to it; else null
     const uint32_t* poll_at;  ///< a neighbour's flag; null: this thread polls none
     const uint32_t* slot;     ///< of that neighbour
-    uint32_t further;         ///< slots from there on
+    uint32_t further;         ///< slots from there on, of a block of fewer threads than slots; else 0
     uint32_t poll_backoff;    ///< cycles before the first poll
   };
 
@@ -139,7 +139,7 @@ struct neighbour_flags : algorithm_defaults {
     own.poll_backoff = at.poll_backoff;
     if (grid.thread() < at.slots) {
       own.slot = at.row(who.rank) + grid.thread();
-      own.further = at.slots - grid.thread();
+      own.further = at.slots > grid.threads() ? at.slots - grid.thread() : 0;
       own.poll_at = *own.slot == places::none ? nullptr : at.flag(*own.slot);
     }
     own.goal = Grid::memory::template load<memory_order::relaxed, scope::device>(flag) + 1;
@@ -174,15 +174,28 @@ struct neighbour_flags : algorithm_defaults {
       grid.delay(own.poll_backoff);
       status = poll_until<sees<order>, scope::device>(grid, own.poll_at, reached, context);
     }
-    // Blocks of fewer threads than there are neighbours.
-    GPUSYNC_UNROLL(1)
-    for (uint32_t i = grid.threads(); i < own.further && status == wait_status::completed; i += grid.threads()) {
-      const uint32_t other = own.slot[i];
-      if (other == places::none) continue;
-      status = poll_until<sees<order>, scope::device>(grid, words + size_t{other} * gpusync::detail::line_words,
-                                                      reached, context);
+    if (__builtin_expect(own.further != 0, 0) && status == wait_status::completed) {
+      status = wait_for_others(grid, words, own.slot, own.further, goal, context);
     }
     return sync_block_status(grid, status, context);
+  }
+
+ private:
+  /// For blocks of fewer threads than there are neighbours: the other slots of this thread, one after the other. The
+  /// context is a copy, or it would lie in memory.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Context>
+  GPUSYNC_HD GPUSYNC_COLD static wait_status wait_for_others(Grid grid, const uint32_t* words, const uint32_t* slot,
+                                                             uint32_t further, token goal, Context context) {
+    wait_status status = wait_status::completed;
+    GPUSYNC_UNROLL(1)
+    for (uint32_t i = grid.threads(); i < further && status == wait_status::completed; i += grid.threads()) {
+      if (slot[i] == places::none) continue;
+      status = poll_until<sees<order>, scope::device>(
+          grid, words + size_t{slot[i]} * gpusync::detail::line_words,
+          [goal](uint32_t flag) { return phase_reached(flag, goal); }, context);
+    }
+    return status;
   }
 };
 

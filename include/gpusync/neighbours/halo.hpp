@@ -145,7 +145,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API_TEMPLATE
   template <class Use>
   GPUSYNC_HD void in_form(Use&& use) {
-    if (stage_ != stage::fresh) refuse();
+    if (stage_ != stage::fresh) refuse(given_.log.report, stage_);
     stage_ = stage::lent;
     if (by_words()) {
       basic_halo<T, Grid, halo_form::words> fixed(detail::for_one_thread{}, given_);
@@ -168,7 +168,9 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// Finds the step that the block is in. Need not be called; before a loop of steps it keeps this out of the loop's
   /// code. All threads of the block. After a step was given up it ends the launch.
   GPUSYNC_API void enter() {
-    if (stage_ == stage::fresh || stage_ == stage::original || stage_ == stage::lost) join();
+    if (stage_ == stage::fresh) return join();
+    // Said plainly, for a compiler to know what it is in the steps that follow.
+    if (stage_ != stage::putting) refuse(given_.log.report, stage_);
   }
   /// The same for kernels whose waits carry deadlines: they begin with it, for a first put() or send() is an enter().
   /// timed_out: a step has been given up, by an earlier launch most likely; leave the kernel.
@@ -223,7 +225,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     const Grid grid = Grid::current();
     if (by_words()) {
-      sent_at_ = grid.cycles();
+      if (given_.places.poll_backoff != 0) sent_at_ = static_cast<uint32_t>(grid.cycles());
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
     }
@@ -316,13 +318,15 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API void at_stage(stage wanted) {
     if (stage_ == wanted) return;
     if (stage_ == stage::fresh && wanted == stage::putting) return join();
-    refuse();
+    refuse(given_.log.report, stage_);
   }
-  GPUSYNC_API GPUSYNC_COLD void refuse() const {
-    Grid::current().fail(given_.log.report,
-                         stage_ == stage::lost       ? misuse::lost_phase
-                         : stage_ == stage::original ? misuse::shared_handle
-                                                     : misuse::out_of_turn,
+  GPUSYNC_API_TEMPLATE
+  template <class Nothing = void>
+  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse(timeout_report* report, stage found) {
+    Grid::current().fail(report,
+                         found == stage::lost       ? misuse::lost_phase
+                         : found == stage::original ? misuse::shared_handle
+                                                    : misuse::out_of_turn,
                          0);
   }
 
@@ -335,7 +339,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   }
 
   GPUSYNC_API void find_step(Grid grid) {
-    if (stage_ != stage::fresh) refuse();
+    if (stage_ != stage::fresh) refuse(given_.log.report, stage_);
     if (grid.blocks() != given_.blocks) grid.fail(given_.log.report, misuse::outsider, given_.blocks);
     own_ = grid.block() * given_.pitch;
     if (by_words()) {
@@ -367,8 +371,10 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     const Grid grid = Grid::current();
     if (by_words()) {
       // Polls that come too early delay the words that they wait for.
-      const uint64_t gone = grid.cycles() - sent_at_;
-      if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - static_cast<uint32_t>(gone));
+      if (given_.places.poll_backoff != 0) {
+        const uint32_t gone = static_cast<uint32_t>(grid.cycles()) - sent_at_;
+        if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - gone);
+      }
     } else {
       uint32_t flag = 0;
       if constexpr (Deadline::bounded)
@@ -474,10 +480,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
         status = ended.status;
         limit = ended.limit;
       }
-      if (status == wait_status::completed) {
+      if (status == wait_status::completed)
         found[i] = memory::template load<memory_order::relaxed, scope::device>(word);
-        if (!Words::is_of(found[i], wanted)) overtaken(grid, given_.log.report, from[i].at / given_.pitch);
-      }
     }
     if constexpr (Deadline::bounded) {
       if (status == wait_status::timed_out) report_words<Words>(grid, in, from);
@@ -485,14 +489,16 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     return status;
   }
 
-  /// What a long wait for a word is over with: it has come, or can come no more.
+  /// What a long wait for a word is over with. A word that can come no more ends the launch.
   template <class Words>
   struct word_of_step {
     uint32_t step;
+    timeout_report* report;
     GPUSYNC_API_TEMPLATE
     template <class Word>
     GPUSYNC_HD bool operator()(const Word& word) const {
-      return Words::is_of(word, step) || Words::is_gone(word, step);
+      if (Words::is_gone(word, step)) Grid::current().fail(report, misuse::overtaken, 0);
+      return Words::is_of(word, step);
     }
   };
 
@@ -503,11 +509,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
                                                                                    const Word* word, uint32_t step,
                                                                                    Deadline limit) {
     return detail::wait_long<memory_order::relaxed, scope::device>(
-        grid, word, word_of_step<Words>{step}, wait_context<Deadline>(limit, log, grid.block(), step));
-  }
-
-  GPUSYNC_API GPUSYNC_COLD static void overtaken(Grid grid, timeout_report* report, uint32_t by) {
-    grid.fail(report, misuse::overtaken, by);
+        grid, word, word_of_step<Words>{step, log.report}, wait_context<Deadline>(limit, log, grid.block(), step));
   }
 
   /// Names the neighbours whose words have not come.
@@ -540,7 +542,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   uint32_t passed_ = 0;
   stage stage_ = stage::fresh;
   uint32_t timeout_flag_ = 0;
-  uint64_t sent_at_ = 0;  ///< by the multiprocessor's clock
+  uint32_t sent_at_ = 0;  ///< by the multiprocessor's clock, modulo 2^32
 };
 
 }  // namespace gpusync

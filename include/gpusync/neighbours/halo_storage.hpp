@@ -5,26 +5,11 @@
 #include <vector>
 
 #include <gpusync/neighbours/halo.hpp>
+#include <gpusync/neighbours/halo_rule.hpp>
 #include <gpusync/neighbours/neighbour_barrier.hpp>
 #include <gpusync/neighbours/storage.hpp>
 
 namespace gpusync {
-
-/// When the words of a halo travel each by itself, and when behind a flag: a launch takes halo_form::words if its grid
-/// polls no more bytes in a step than that, and a thread no more words of each neighbour. Measured on an H200
-/// (docs/neighbours.md); beyond, polls take the memory system's time from the very words that they wait for.
-struct halo_rule {
-  uint64_t most_polled_bytes = 4'500'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
-  uint32_t most_words_a_thread = 2;        ///< words / threads of a block, rounded up
-  uint32_t poll_backoff = 300;             ///< cycles from receive() to the first poll
-
-  /// The form for a grid.
-  halo_form choose(uint64_t blocks, uint64_t slots, uint64_t words, uint64_t bytes_of_value, uint64_t threads) const {
-    const uint64_t polled = blocks * slots * words * (2 * bytes_of_value);
-    const uint64_t a_thread = threads == 0 ? words : (words + threads - 1) / threads;
-    return polled <= most_polled_bytes && a_thread <= most_words_a_thread ? halo_form::words : halo_form::flags;
-  }
-};
 
 namespace detail {
 

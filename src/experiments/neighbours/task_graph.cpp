@@ -160,6 +160,7 @@ const register_experiment registered({
     check_methods([](const device_description& device) {
       return open_side<task_graph_device>(device)->running({task_graph_form::chain, 1, 1, {}})->methods();
     }),
+    case_time{60, 10},
 });
 
 }  // namespace

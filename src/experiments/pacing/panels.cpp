@@ -61,16 +61,23 @@ std::vector<panel_problem> cases_of(const experiment_request& request) {
   const auto imbalances = chosen_values<panel_imbalance>(request, "imbalance", panel_imbalance_names(), {"blocks"});
   const auto table =
       static_cast<uint64_t>(chosen_number(request, "table", static_cast<int64_t>(default_table(request.device.kind))));
+  const auto starts = chosen_values<panel_start>(request, "start", panel_start_names(), {"same"});
+  const std::vector<int64_t> works = request.axes.numbers_or("work", {0});
   std::vector<panel_problem> all;
   for (const step_shape& shape : shapes_or(request, {default_shape(request.device)})) {
     for (const panel_op op : ops) {
       for (const panel_imbalance imbalance : imbalances) {
         for (const uint64_t panel : panel_sizes(request)) {
-          all.push_back({op, imbalance, table, panel, shape.blocks, shape.threads});
-          try {
-            (void)all.back().work();
-          } catch (const invalid_argument& refused) {
-            throw usage_error(refused.what());
+          for (const panel_start start : starts) {
+            for (const int64_t work : works) {
+              all.push_back(
+                  {op, imbalance, table, panel, shape.blocks, shape.threads, start, static_cast<uint32_t>(work)});
+              try {
+                (void)all.back().work();
+              } catch (const invalid_argument& refused) {
+                throw usage_error(refused.what());
+              }
+            }
           }
         }
       }
@@ -86,9 +93,16 @@ std::string word_of(panel_imbalance imbalance) {
   return panel_imbalance_names().at(static_cast<size_t>(imbalance));
 }
 
+std::string word_of(panel_start start) {
+  return panel_start_names().at(static_cast<size_t>(start));
+}
+
 std::string label(const panel_problem& one) {
-  return fmt::format("{}, panels of {}, {} blocks x {} threads, {}", word_of(one.op), bytes_in_words(one.panel_bytes),
-                     one.blocks, one.threads, word_of(one.imbalance));
+  std::string words = fmt::format("{}, panels of {}, {} blocks x {} threads, {}", word_of(one.op),
+                                  bytes_in_words(one.panel_bytes), one.blocks, one.threads, word_of(one.imbalance));
+  if (one.start != panel_start::same) words += ", " + word_of(one.start);
+  if (one.multiply_adds != 0) words += fmt::format(", {} multiply-adds", one.multiply_adds);
+  return words;
 }
 
 prepared_method prepare(panels_device& device, const panel_problem& problem, const step_method& method) {
@@ -129,13 +143,15 @@ void run(const experiment_request& request, const experiment_sink& sink) {
                            {"time", result.median_of(time_sample, 1e-6, "ms", request.keep_samples)});
     }
     add_ratios(results, "time", time_sample, {method_names::none, "cg", "launch-a-panel"});
-    add_rows(results,
-             {{"op", word_of(one.op)},
-              {"imbalance", word_of(one.imbalance)},
-              {"table", static_cast<int64_t>(one.table_bytes)},
-              {"panel", static_cast<int64_t>(one.panel_bytes)},
-              {"shape", to_word(step_shape{one.blocks, one.threads, false})}},
-             sink);
+    axis_values axes{{"op", word_of(one.op)},
+                     {"imbalance", word_of(one.imbalance)},
+                     {"table", static_cast<int64_t>(one.table_bytes)},
+                     {"panel", static_cast<int64_t>(one.panel_bytes)},
+                     {"shape", to_word(step_shape{one.blocks, one.threads, false})}};
+    // Where they say something: rows that were recorded before there were such axes stay comparable.
+    if (has_chosen(request, "start")) axes.emplace_back("start", word_of(one.start));
+    if (has_chosen(request, "work")) axes.emplace_back("work", static_cast<int64_t>(one.multiply_adds));
+    add_rows(results, axes, sink);
   });
 }
 
@@ -155,13 +171,17 @@ const register_experiment registered({
     "what does it bring to keep the blocks of a grid at the same panel of a table larger than the cache?",
     {},
     {device_kind::cuda, device_kind::host},
-    {{"op", "what blocks do to random words of a panel: " + fmt::format("{}", fmt::join(panel_op_names(), ", ")), 0, 0,
-      true, "gather,scatter"},
+    {{"op",
+      "what blocks do to random words of a panel, or, of a stream, to all of them in order: " +
+          fmt::format("{}", fmt::join(panel_op_names(), ", ")),
+      0, 0, true, "gather,scatter"},
      {"imbalance", "how unlike their work is: " + fmt::format("{}", fmt::join(panel_imbalance_names(), ", ")), 0, 0,
       true, "blocks"},
      {"table", "its bytes", 64, int64_t{1} << 40, false, "2^31; on host threads 2^26", true},
      {"panel", "bytes of a panel: a power of two", 8, int64_t{1} << 32, false,
       "2^21,2^23,2^24,2^25; on host threads 2^19"},
+     {"start", "the panel at which blocks begin: same, or spread over the table", 0, 0, true, "same"},
+     {"work", "dependent multiply-adds on each word that is read", 0, 1 << 20, false, "0"},
      shape_axis("8 blocks of 256 threads on each multiprocessor; on host threads one of each processor"),
      {"method", "ways to keep blocks together, by name", 0, 0, true, "all"}},
     run,

@@ -19,22 +19,45 @@ panel_work panel_problem::work() const {
                            std::to_string(panel_bytes) + ".");
   }
   if (elements == 0 || elements > UINT32_MAX / 2) throw invalid_argument("A grid has 1 to 2^31 threads.");
-  const uint64_t accesses = std::max<uint64_t>(1, (panel_touches * words + elements / 2) / elements);
+  if (multiply_adds > 1u << 20) {
+    throw invalid_argument("Blocks make up to 1048576 multiply-adds of a word, not " + std::to_string(multiply_adds) +
+                           ".");
+  }
+  if (multiply_adds != 0 && op == panel_op::scatter) {
+    throw invalid_argument("Blocks that add to words read none that they could compute with: work is for the others.");
+  }
+  const uint64_t accesses = op == panel_op::stream
+                                ? (words + threads - 1) / threads
+                                : std::max<uint64_t>(1, (panel_touches * words + elements / 2) / elements);
+  uint32_t factor = 1, summand = 0;
+  for (uint32_t i = 0; i < multiply_adds; ++i) {
+    factor *= panel_work::multiply_add_factor;
+    summand = summand * panel_work::multiply_add_factor + panel_work::multiply_add_summand;
+  }
   return {static_cast<uint32_t>(table_bytes / panel_bytes),
           static_cast<uint32_t>(std::countr_zero(words)),
           blocks,
           threads,
           static_cast<uint32_t>(accesses),
-          imbalance};
+          imbalance,
+          start,
+          multiply_adds,
+          factor,
+          summand};
 }
 
 const std::vector<std::string>& panel_op_names() {
-  static const std::vector<std::string> names{"gather", "scatter", "probe"};
+  static const std::vector<std::string> names{"gather", "scatter", "probe", "stream"};
   return names;
 }
 
 const std::vector<std::string>& panel_imbalance_names() {
   static const std::vector<std::string> names{"even", "blocks", "random"};
+  return names;
+}
+
+const std::vector<std::string>& panel_start_names() {
+  static const std::vector<std::string> names{"same", "spread"};
   return names;
 }
 

@@ -20,22 +20,28 @@ struct panel_problem {
   uint64_t table_bytes = 0;  ///< whole panels
   uint64_t panel_bytes = 0;  ///< a power of two
   uint32_t blocks = 1, threads = 1;
+  panel_start start = panel_start::same;
+  uint32_t multiply_adds = 0;  ///< on each word that is read
 
-  /// Each word of a panel is touched panel_touches times on average. Throws invalid_argument for what cannot be.
+  /// Each word of a panel is touched panel_touches times on average; of a stream once by each block. Throws
+  /// invalid_argument for what cannot be.
   panel_work work() const;
 };
 inline bool operator==(const panel_problem& a, const panel_problem& b) {
   return a.op == b.op && a.imbalance == b.imbalance && a.table_bytes == b.table_bytes &&
-         a.panel_bytes == b.panel_bytes && a.blocks == b.blocks && a.threads == b.threads;
+         a.panel_bytes == b.panel_bytes && a.blocks == b.blocks && a.threads == b.threads && a.start == b.start &&
+         a.multiply_adds == b.multiply_adds;
 }
 
 /// Touches of a word of a panel, on average.
 constexpr uint32_t panel_touches = 2;
 
-/// What an access is called in results: "gather", "scatter", "probe".
+/// What an access is called in results: "gather", "scatter", "probe", "stream".
 const std::vector<std::string>& panel_op_names();
 /// How work differs between blocks: "even", "blocks", "random".
 const std::vector<std::string>& panel_imbalance_names();
+/// Where blocks begin: "same", "spread".
+const std::vector<std::string>& panel_start_names();
 
 /// One way to keep blocks together, ready to run.
 class panel_program {

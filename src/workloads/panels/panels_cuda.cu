@@ -53,7 +53,8 @@ __global__ void barrier_panels(panel_text<Op> text, Barrier barrier) {
 /// Each panel by blocks of its own: of one panel, or of all, in the order in which blocks are started.
 template <panel_op Op>
 __global__ void single_panels(panel_text<Op> text, uint32_t first) {
-  const uint32_t panel = first + blockIdx.x / text.work.blocks, block = blockIdx.x % text.work.blocks;
+  const uint32_t epoch = first + blockIdx.x / text.work.blocks, block = blockIdx.x % text.work.blocks;
+  const uint32_t panel = text.work.panel_of(block, epoch);
   const uint32_t sum = text.template visit<cuda_memory>(block, threadIdx.x, panel);
   if constexpr (Op != panel_op::scatter) {
     cuda_memory::add<memory_order::relaxed, scope::device>(text.sums + block * text.work.threads + threadIdx.x, sum);
@@ -74,7 +75,8 @@ __global__ void fill_places(panel_work work, uint32_t* places) {
   }
 }
 /// Sums that need no table.
-__global__ void expected_sums(panel_text<panel_op::gather> text) {
+template <panel_op Op>
+__global__ void expected_sums(panel_text<Op> text) {
   text.sums[blockIdx.x * blockDim.x + threadIdx.x] = text.expected(blockIdx.x, threadIdx.x);
 }
 __global__ void compare_words(const uint32_t* found, const uint32_t* expected, uint64_t words,
@@ -159,15 +161,23 @@ class cuda_panels {
       }
     } else {
       fill_table<<<many_blocks, 256, 0, stream>>>(words(table_), work.words());
-      panel_text<panel_op::gather> text = this->text<panel_op::gather>();
-      text.sums = words(expected_sums_);
-      expected_sums<<<work.blocks, work.threads, 0, stream>>>(text);
+      if (problem.op == panel_op::stream) {
+        expect_sums<panel_op::stream>();
+      } else {
+        expect_sums<panel_op::gather>();
+      }
       if (problem.op == panel_op::probe) {
         fill_places<<<work.blocks, work.threads, 0, stream>>>(work, words(places_));
       }
     }
     check_cuda(cudaGetLastError(), "the kernels that prepare panels");
     check_cuda(cudaStreamSynchronize(stream), "the kernels that prepare panels");
+  }
+  template <panel_op Op>
+  void expect_sums() const {
+    panel_text<Op> text = this->text<Op>();
+    text.sums = words(expected_sums_);
+    expected_sums<<<work.blocks, work.threads, 0, where_.stream()>>>(text);
   }
   void compare(const buffer& found, const buffer& expected, uint64_t count) const {
     compare_words<<<many_blocks, 256, 0, where_.stream()>>>(words(found), words(expected), count,
@@ -228,7 +238,7 @@ template <panel_op Op, class Policy>
 class way_of_window : public panel_way {
  public:
   way_of_window(const cuda_target& where, const panel_problem& problem, uint32_t lead)
-      : storage_(where.device(), lead, limit_for(problem.panel_bytes)) {}
+      : storage_(where.device(), lead, limit_for(problem)) {}
   void start(const cuda_target& where, const cuda_panels& memory) override {
     launch(where.device(), where.stream(), shape_of(memory), window_panels<Op, basic_cuda_window<Policy>>,
            memory.text<Op>(), storage_.window());
@@ -237,8 +247,13 @@ class way_of_window : public panel_way {
 
  private:
   /// Five times as long as an epoch, which takes some 5 us for each MiB; at least what users get who name none.
-  static timeout limit_for(uint64_t panel_bytes) {
-    return timeout(std::max<uint64_t>(200000, 25000 * (panel_bytes >> 20)));
+  static timeout limit_for(const panel_problem& problem) {
+    const panel_work work = problem.work();
+    uint64_t limit = 25000 * (problem.panel_bytes >> 20);
+    // All blocks together read some 2 TB/s at least, and a thread makes a multiply-add in some 20 ns.
+    if (problem.op == panel_op::stream) limit += 5 * (uint64_t{work.accesses} * work.elements() * 4 / 2000);
+    limit += 5 * (uint64_t{work.accesses} * work.multiply_adds * 20);
+    return timeout(std::max<uint64_t>(200000, limit));
   }
   cuda_window_storage<Policy> storage_;
 };
@@ -318,6 +333,7 @@ class cuda_panels_side : public panels_device {
     if (problem.op == panel_op::gather) way = way_of<panel_op::gather>(method);
     if (problem.op == panel_op::scatter) way = way_of<panel_op::scatter>(method);
     if (problem.op == panel_op::probe) way = way_of<panel_op::probe>(method);
+    if (problem.op == panel_op::stream) way = way_of<panel_op::stream>(method);
     return std::make_unique<cuda_panel_program>(where_, known_, std::move(way));
   }
 

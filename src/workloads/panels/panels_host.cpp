@@ -22,7 +22,9 @@ struct host_panels {
     }
     for (uint64_t i = 0; i < work.words(); ++i) table[i] = panel_word(i);
     for (uint32_t e = 0; e < work.elements(); ++e) {
-      expected_sums[e] = text<panel_op::gather>().expected(e / work.threads, e % work.threads);
+      const uint32_t block = e / work.threads, thread = e % work.threads;
+      expected_sums[e] = problem.op == panel_op::stream ? text<panel_op::stream>().expected(block, thread)
+                                                        : text<panel_op::gather>().expected(block, thread);
     }
     if (problem.op != panel_op::probe) return;
     places.resize(size_t{work.panels} * work.most_accesses() * work.elements());
@@ -94,6 +96,7 @@ class host_panel_program : public panel_program {
       case panel_op::gather: return run_as<panel_op::gather>();
       case panel_op::scatter: return run_as<panel_op::scatter>();
       case panel_op::probe: return run_as<panel_op::probe>();
+      case panel_op::stream: return run_as<panel_op::stream>();
     }
     return 0;
   }
@@ -126,11 +129,11 @@ class host_panel_program : public panel_program {
           },
           barrier_->barrier());
     } else if (method_ == "launch-a-panel") {
-      for (uint32_t panel = 0; panel < memory_->work.panels; ++panel) {
+      for (uint32_t epoch = 0; epoch < memory_->work.panels; ++epoch) {
         launch(host, shape, [&] {
           const host_grid grid = host_grid::current();
           text.sums[grid.block() * text.work.threads + grid.thread()] +=
-              text.template visit<host_memory>(grid.block(), grid.thread(), panel);
+              text.template visit<host_memory>(grid.block(), grid.thread(), text.work.panel_of(grid.block(), epoch));
         });
       }
     } else {

@@ -116,6 +116,16 @@ void task_graph::make_values() {
   }
 }
 
+namespace {
+
+/// No device has arrays of nothing.
+std::vector<uint32_t> at_least_one(std::vector<uint32_t> words) {
+  if (words.empty()) words.push_back(0);
+  return words;
+}
+
+}  // namespace
+
 std::vector<array_content> task_graph::content() const {
   array_content made = array_content::filled(values_.size(), uint32_t{0});
   const auto right = std::make_shared<const std::vector<uint32_t>>(values_);
@@ -125,9 +135,9 @@ std::vector<array_content> task_graph::content() const {
           array_content::once(level_first_),
           array_content::once(level_shift_),
           array_content::once(before_first_),
-          array_content::once(before_),
+          array_content::once(at_least_one(before_)),
           array_content::once(behind_first_),
-          array_content::once(behind_)};
+          array_content::once(at_least_one(behind_))};
 }
 
 std::shared_ptr<run_data> task_graph::result(std::shared_ptr<arrays> memory) const {

@@ -1,0 +1,57 @@
+// When the words of a halo travel each by itself, and when behind a flag: a rule that was measured.
+#pragma once
+
+#include <istream>
+#include <ostream>
+#include <string>
+
+#include <gpusync/core/error.hpp>
+#include <gpusync/core/tuning_text.hpp>
+#include <gpusync/neighbours/halo.hpp>
+
+namespace gpusync {
+
+/// A launch takes halo_form::words if its grid polls no more bytes in a step than that, and a thread no more words of
+/// each neighbour; beyond, polls take the memory system's time from the very words that they wait for. Measured on an
+/// H200 (docs/neighbours.md); `gpusync tune --only halos` measures it on others.
+///
+/// As text: `gpusync-tuning 1`, `device NAME`, then a line `halo POLLED_BYTES WORDS_A_THREAD POLL_BACKOFF`.
+struct halo_rule {
+  uint64_t most_polled_bytes = 4'500'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
+  uint32_t most_words_a_thread = 4;        ///< words / threads of a block, rounded up
+  uint32_t poll_backoff = 0;               ///< cycles from send() to the first poll, at most 10,000
+
+  /// The form for a grid of `blocks`, each with so many slots, words of that many bytes, and threads.
+  halo_form choose(uint64_t blocks, uint64_t slots, uint64_t words, uint64_t bytes_of_word, uint64_t threads) const {
+    const uint64_t polled = blocks * slots * words * (2 * bytes_of_word);
+    const uint64_t a_thread = threads == 0 ? words : (words + threads - 1) / threads;
+    return polled <= most_polled_bytes && a_thread <= most_words_a_thread ? halo_form::words : halo_form::flags;
+  }
+
+  /// Throws invalid_argument, naming `source` and the line, if the text is not a table with a rule for halos.
+  static halo_rule read(std::istream& text, const std::string& source) {
+    halo_rule made;
+    bool found = false;
+    (void)detail::read_tuning_text(
+        text, source, [&](const std::string& key, std::istringstream& words, const auto& refuse) {
+          if (key != "halo") return;
+          if (found || !detail::read_number(words, made.most_polled_bytes) ||
+              !detail::read_number(words, made.most_words_a_thread) || !detail::read_number(words, made.poll_backoff) ||
+              !detail::line_ended(words) || made.poll_backoff > 10000) {
+            throw refuse(
+                "one line for halos is `halo POLLED_BYTES WORDS_A_THREAD POLL_BACKOFF`, the "
+                "last at most 10000");
+          }
+          found = true;
+        });
+    if (!found) throw invalid_argument(source + " has no line `halo …`: `gpusync tune --only halos` writes one.");
+    return made;
+  }
+
+  /// Writes its line.
+  void write_rule(std::ostream& text) const {
+    text << "halo " << most_polled_bytes << ' ' << most_words_a_thread << ' ' << poll_backoff << '\n';
+  }
+};
+
+}  // namespace gpusync

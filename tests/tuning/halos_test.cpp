@@ -1,0 +1,84 @@
+#include "tuning/halos.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <sstream>
+
+namespace gpusync::tool {
+namespace {
+
+std::string refusal(const std::string& text) {
+  std::istringstream from(text);
+  try {
+    (void)halo_rule::read(from, "table");
+    return "";
+  } catch (const invalid_argument& error) {
+    return error.what();
+  }
+}
+
+TEST(HaloRule, IsReadAsItWasWritten) {
+  std::ostringstream text;
+  text << "gpusync-tuning 1\ndevice some GPU\nrule any any 1 1 1 0 0\n";
+  halo_rule{1000, 3, 250}.write_rule(text);
+  std::istringstream from(text.str());
+  const halo_rule found = halo_rule::read(from, "table");
+  EXPECT_EQ(found.most_polled_bytes, 1000u);
+  EXPECT_EQ(found.most_words_a_thread, 3u);
+  EXPECT_EQ(found.poll_backoff, 250u);
+}
+
+TEST(HaloRule, IsRefusedIfItIsNone) {
+  EXPECT_NE(refusal("gpusync-tuning 1\n").find("has no line `halo"), std::string::npos);
+  EXPECT_NE(refusal("gpusync-tuning 1\nhalo 1 2\n").find("line 2"), std::string::npos);
+  EXPECT_NE(refusal("gpusync-tuning 1\nhalo -1 2 3\n").find("line 2"), std::string::npos);
+  EXPECT_NE(refusal("gpusync-tuning 1\nhalo 1 2 3 4\n").find("line 2"), std::string::npos);
+  EXPECT_NE(refusal("gpusync-tuning 1\nhalo 1 2 10001\n").find("at most 10000"), std::string::npos);
+  EXPECT_NE(refusal("gpusync-tuning 1\nhalo 1 2 3\nhalo 1 2 3\n").find("line 3"), std::string::npos);
+}
+
+TEST(HaloRule, TakesWordsUpToItsLimits) {
+  const halo_rule rule{132 * 2 * 256 * 8, 2, 0};
+  EXPECT_EQ(rule.choose(132, 2, 256, 4, 256), halo_form::words);
+  EXPECT_EQ(rule.choose(133, 2, 256, 4, 256), halo_form::flags) << "more blocks poll more";
+  EXPECT_EQ(rule.choose(132, 2, 256, 8, 256), halo_form::flags) << "words of 8 bytes are polled as 16";
+  EXPECT_EQ(rule.choose(66, 2, 512, 4, 256), halo_form::words);
+  EXPECT_EQ(rule.choose(66, 2, 512, 4, 255), halo_form::flags) << "three words a thread";
+}
+
+TEST(TunedHalos, TheRuleFollowsWhatWasMeasured) {
+  const std::vector<tuned_halo> found = {
+      {1000, 1, 0.5, 1.0}, {2000, 1, 0.8, 1.1}, {4000, 1, 2.0, 1.2}, {1000, 4, 1.6, 1.1}, {500, 2, 0.6, 1.0}};
+  const halo_rule rule = rule_for(found, 300);
+  EXPECT_EQ(rule.most_polled_bytes, 2000u);
+  EXPECT_EQ(rule.most_words_a_thread, 2u);
+  EXPECT_EQ(rule.poll_backoff, 300u);
+  EXPECT_DOUBLE_EQ(worst_of(rule, found), 1);
+  const std::string lines = halo_lines(rule, found);
+  EXPECT_NE(lines.find("\nhalo 2000 2 300\n"), std::string::npos);
+}
+
+TEST(TunedHalos, WordsAreNeverTakenWhereFlagsAreAlwaysBetter) {
+  const std::vector<tuned_halo> found = {{1000, 1, 2, 1}, {2000, 1, 3, 1}};
+  EXPECT_DOUBLE_EQ(worst_of(rule_for(found, 0), found), 1);
+}
+
+RC_GTEST_PROP(TunedHalos, NoOtherRuleIsLessWrong, ())
+{
+  std::vector<tuned_halo> found;
+  const auto count = *rc::gen::inRange(1, 12);
+  for (int i = 0; i < count; ++i) {
+    found.push_back({*rc::gen::inRange<uint64_t>(1, 6), *rc::gen::inRange<uint32_t>(1, 4),
+                     static_cast<double>(*rc::gen::inRange(1, 9)), static_cast<double>(*rc::gen::inRange(1, 9))});
+  }
+  const double worst = worst_of(rule_for(found, 0), found);
+  for (uint64_t bytes = 0; bytes < 7; ++bytes) {
+    for (uint32_t words = 1; words < 5; ++words) RC_ASSERT(worst <= worst_of({bytes, words, 0}, found));
+  }
+}
+
+}  // namespace
+}  // namespace gpusync::tool
