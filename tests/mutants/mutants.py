@@ -158,7 +158,7 @@ MUTANTS = [
            "static_cast<uint32_t>(word.first >> 32) == tag"),
     Mutant("channel_end_of_anybody", "channel", "a_block_that_is_not_at_the_end_is_refused",
            "neighbours/channel.hpp",
-           "if (row[side] != grid.block())",
+           "if (entry(side) != grid.block())",
            "if (false)"),
     Mutant("channel_word_beyond", "channel", "a_word_beyond_the_chunk_is_refused",
            "neighbours/channel.hpp",

@@ -129,10 +129,13 @@ class channel_end {
     grid_.sync_block();
     if (channel >= given.channels) grid.fail(log_.report, misuse::wrong_end, channel);
     const uint32_t* const row = given.table + channel * channel_layout::table_words;
-    if (row[side] != grid.block()) grid.fail(log_.report, misuse::wrong_end, channel);
-    partner_ = row[1 - side];
-    depth_ = row[2];
-    ring_ = reinterpret_cast<word*>(given.words + size_t{row[3]} * channel_layout::line);
+    const auto entry = [row](uint32_t i) {
+      return memory::template load<memory_order::relaxed, scope::device>(row + i);
+    };
+    if (entry(side) != grid.block()) grid.fail(log_.report, misuse::wrong_end, channel);
+    partner_ = entry(1 - side);
+    depth_ = entry(2);
+    ring_ = reinterpret_cast<word*>(given.words + size_t{entry(3)} * channel_layout::line);
     uint64_t* const taken = given.words + channel_layout::taken(channel);
     uint64_t* const sent = given.words + channel_layout::sent(channel);
     mine_ = side == 0 ? sent : taken;
