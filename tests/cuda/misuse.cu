@@ -1,6 +1,7 @@
 // Breaks the contract of a barrier in one way, and prints what the library says of the failed launch: `cuda_misuse
 // WAY`. A process of its own, for the CUDA context is lost with the launch.
 #include <gpusync/gpusync.cuh>
+#include <gpusync/neighbours/channel_cuda.cuh>
 #include <gpusync/reduce/reduce.cuh>
 
 #include <cstdio>
@@ -78,6 +79,13 @@ __global__ void outlives_a_time_out(grid_barrier barrier) {
   barrier.sync();
 }
 
+__global__ void takes_the_other_end(channels<float> all) {
+  if (blockIdx.x == 1) (void)all.sender(0);
+}
+__global__ void puts_beyond_the_chunk(channels<float> all) {
+  if (blockIdx.x == 0) all.sender(0).put(threadIdx.x, 1.0f);
+}
+
 /// Sums on one storage, captured from one stream and replayed on two at once: what no check on the host sees.
 void replays_sums_at_once(const cuda_device& gpu, reduction_storage& storage) {
   const size_t count = 8'000'000;
@@ -112,6 +120,7 @@ int main(int argc, char** argv) {
   const cuda_device gpu{0};
   grid_barrier_storage storage{gpu, 4};
   reduction_storage sums{gpu};
+  channel_storage<float> streams{gpu, {{0, 1}}, 63, 2};
   constexpr launch_shape shape{4, 64};
   const auto run = [&](auto kernel, auto... arguments) {
     launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...);
@@ -144,6 +153,8 @@ int main(int argc, char** argv) {
          run(enters);
        }},
       {"outlives", [&] { run(outlives_a_time_out); }},
+      {"wrong_end", [&] { launch(gpu, nullptr, shape, takes_the_other_end, streams.channels()); }},
+      {"beyond_chunk", [&] { launch(gpu, nullptr, shape, puts_beyond_the_chunk, streams.channels()); }},
       {"two_reductions", [&] { replays_sums_at_once(gpu, sums); }},
   };
   const auto way = ways.find(argc > 1 ? argv[1] : "");
@@ -157,7 +168,7 @@ int main(int argc, char** argv) {
     way->second();
     synchronize(gpu);
   } catch (const error& failure) {
-    std::printf("failed: %s\nstorage: %s\n", failure.what(), (storage.report() + sums.report()).c_str());
+    std::printf("failed: %s\nstorage: %s\n", failure.what(), (storage.report() + sums.report() + streams.report()).c_str());
     std::fflush(stdout);
     _Exit(3);  // no context is left to give the storage's memory back to
   }

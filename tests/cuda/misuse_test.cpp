@@ -41,6 +41,8 @@ INSTANTIATE_TEST_SUITE_P(
                     misuse_case{"too_large", "called a barrier of 4 blocks that does not join it"},
                     misuse_case{"queued", "waited without a deadline at a barrier of which a phase had been given up"},
                     misuse_case{"entered", "waited without a deadline at a barrier of which a phase had been given up"},
+                    misuse_case{"wrong_end", "Block 1 took an end of channel 0 that is another block's"},
+                    misuse_case{"beyond_chunk", "Block 0 put or got word 63 of a channel's chunk, which has fewer"},
                     misuse_case{"two_reductions", "Two reductions ran at once on one storage"},
                     misuse_case{"outlives",
                                 "waited without a deadline at a barrier of which a phase had been given up"}),
