@@ -231,7 +231,7 @@ class SmithWaterman(FolderTest):
         left = pairs
         while left > 0:
             # A run of the tool for some queries with some references.
-            side = 9 if left < 400 else 33
+            side = 9 if left < 400 else 24
             def letters(unknown):
                 return "".join(source.choices("ACGTN", (4, 3, 3, 4, unknown), k=source.randint(1, longest)))
             unknown = source.choice((0, 0, 0.3))
