@@ -168,7 +168,8 @@ int main(int argc, char** argv) {
     way->second();
     synchronize(gpu);
   } catch (const error& failure) {
-    std::printf("failed: %s\nstorage: %s\n", failure.what(), (storage.report() + sums.report() + streams.report()).c_str());
+    std::printf("failed: %s\nstorage: %s\n", failure.what(),
+                (storage.report() + sums.report() + streams.report()).c_str());
     std::fflush(stdout);
     _Exit(3);  // no context is left to give the storage's memory back to
   }
