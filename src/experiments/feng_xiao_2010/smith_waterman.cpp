@@ -149,20 +149,23 @@ bool pipeline_fits(const experiment_request& request, const smith_waterman_devic
     if (named != threads) return false;
   }
   for (const int64_t blocks : request.axes.numbers_or("blocks", {request.device.compute_units})) {
-    if (bytes_of_pipeline(rows, columns, static_cast<uint64_t>(blocks)) > device.memory()) return false;
+    const uint64_t memory = device.memory();  // 0: not known
+    if (memory != 0 && bytes_of_pipeline(rows, columns, static_cast<uint64_t>(blocks)) > memory) return false;
   }
   if (!has_chosen(request, "method")) return true;
   const std::vector<std::string>& methods = request.axes.words.at("method");
   return std::ranges::all_of(methods, [](const std::string& one) { return one == pipeline_method().name; });
 }
 
-/// Those that the user named; else memory, or for files on a GPU the pipeline or, if that cannot be, registers if they
-/// have room for the rows.
+/// Those that the user named; else memory, or for files on a GPU, and where its method is named, the pipeline or, if
+/// that cannot be, registers if they have room for the rows.
 std::vector<alignment_form> forms(const experiment_request& request, const smith_waterman_device& device,
                                   const pair_of_sequences& pair, const alignment_scoring& scoring) {
   const uint64_t rows = pair.query->bases.size();
-  if (has_chosen(request, "query") && request.device.kind == device_kind::cuda &&
-      pipeline_fits(request, device, pair, scoring)) {
+  // A method that the user names may be the pipeline's: pipeline_fits() knows.
+  const bool wanted =
+      has_chosen(request, "method") || (has_chosen(request, "query") && request.device.kind == device_kind::cuda);
+  if (wanted && pipeline_fits(request, device, pair, scoring)) {
     return chosen_forms(request, device, alignment_form::pipeline);
   }
   bool fast = has_chosen(request, "query") && device.has(alignment_form::registers);
@@ -322,7 +325,8 @@ std::vector<axis> axes() {
       {"form",
        "memory: a diagonal's cells are dealt out to threads anew, as in 2010; registers: each thread keeps "
        "rows of its own (CUDA); pipeline: rows are handed from block to block, without a boundary of the grid",
-       0, 0, true, "memory; with files on CUDA pipeline, or else registers where there is room"}};
+       0, 0, true,
+       "memory; with files on CUDA pipeline, or else registers where there is room; with method channels pipeline"}};
   for (axis& each : application_axes()) {
     if (each.name == "blocks") each.default_text += "; with files one for each processor, one in all on OpenCL";
     if (each.name == "threads") each.default_text += "; as many as the form pipeline has";
