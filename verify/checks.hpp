@@ -48,6 +48,7 @@ void add_multi_gpu_checks();
 void add_pace_checks();
 void add_dependency_counter_checks();
 void add_vote_checks();
+void add_channel_checks();
 void add_neighbour_checks();
 
 }  // namespace gpusync::verify

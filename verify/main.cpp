@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   gpusync::verify::add_pace_checks();
   gpusync::verify::add_dependency_counter_checks();
   gpusync::verify::add_vote_checks();
+  gpusync::verify::add_channel_checks();
   gpusync::verify::add_neighbour_checks();
   return RUN_ALL_TESTS();
 }

@@ -70,6 +70,8 @@ class arrays {
   }
   /// Copies a whole array to the host.
   virtual void read(size_t array, void* to) = 0;
+  /// Bytes of an array.
+  size_t bytes(size_t array) const { return content_[array].bytes; }
   /// In how many 32-bit words an array differs from what it must hold.
   virtual uint64_t different(size_t array) {
     std::vector<uint32_t> found(content_[array].bytes / sizeof(uint32_t));

@@ -218,6 +218,32 @@ class SmithWaterman(FolderTest):
             for device, found in self.found_on_each_device(queries, references, scoring):
                 self.assertEqual(found, expected, (device, scoring))
 
+    def test_random_pairs_score_and_end_by_the_pipeline_as_parasail_says(self):
+        """A few hundred pairs on host threads. On a GPU: GPUSYNC_PIPELINE_DEVICE=cuda:0 GPUSYNC_PIPELINE_PAIRS=10000
+        GPUSYNC_PIPELINE_LETTERS=5000."""
+        self.need("parasail_aligner")
+        device = os.environ.get("GPUSYNC_PIPELINE_DEVICE", "host")
+        pairs = int(os.environ.get("GPUSYNC_PIPELINE_PAIRS", "320"))
+        longest = int(os.environ.get("GPUSYNC_PIPELINE_LETTERS", "300"))
+        blocks = () if device != "host" else ("-a", "blocks=2")
+        source = random.Random(18)
+        scorings = (DEFAULT, LINEAR, DEAR_MISMATCHES, FREE_MISMATCHES)
+        left = pairs
+        while left > 0:
+            # A run of the tool for some queries with some references.
+            side = 9 if left < 400 else 24
+            def letters(unknown):
+                return "".join(source.choices("ACGTN", (4, 3, 3, 4, unknown), k=source.randint(1, longest)))
+            unknown = source.choice((0, 0, 0.3))
+            queries = {f"q{i}": letters(unknown) for i in range(side)}
+            references = {f"r{i}": letters(unknown) for i in range(side // 2)}
+            references.update({f"m{i}": mutant(queries[f"q{i}"], source)[:longest] or "A" for i in range(side // 3)})
+            scoring = scorings[(left // 7) % len(scorings)]
+            expected = parasail(self.folder, plain(queries), plain(references), scoring)
+            found = self.aligned(device, queries, references, scoring, "-a", "form=pipeline", *blocks)
+            self.assertEqual(found, expected, (device, scoring))
+            left -= len(expected)
+
     def test_pieces_of_a_phage_score_as_water_says(self):
         self.need("water")
         queries, references = self.phage_pieces(600)

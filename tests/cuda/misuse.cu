@@ -1,6 +1,7 @@
 // Breaks the contract of a barrier in one way, and prints what the library says of the failed launch: `cuda_misuse
 // WAY`. A process of its own, for the CUDA context is lost with the launch.
 #include <gpusync/gpusync.cuh>
+#include <gpusync/neighbours/channel_cuda.cuh>
 #include <gpusync/neighbours/cuda.cuh>
 #include <gpusync/reduce/reduce.cuh>
 
@@ -106,30 +107,35 @@ __global__ void waits_for_lost_neighbours(neighbour_barrier barrier) {
     barrier.sync();
     barrier.sync();
   }
-}
+  __global__ void takes_the_other_end(channels<float> all) {
+    if (blockIdx.x == 1) (void)all.sender(0);
+  }
+  __global__ void puts_beyond_the_chunk(channels<float> all) {
+    if (blockIdx.x == 0) all.sender(0).put(threadIdx.x, 1.0f);
+  }
 
-/// Sums on one storage, captured from one stream and replayed on two at once: what no check on the host sees.
-void replays_sums_at_once(const cuda_device& gpu, reduction_storage& storage) {
-  const size_t count = 8'000'000;
-  const cuda_buffer in(gpu, count * sizeof(float)), out(gpu, sizeof(float));
-  cudaStream_t streams[2];
-  cudaGraphExec_t replays[2];
-  for (cudaStream_t& stream : streams) {
-    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-  }
-  for (cudaGraphExec_t& replay : replays) {
-    cudaGraph_t graph;
-    check_cuda(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    for (int i = 0; i < 500; ++i) {
-      reduce(storage, streams[0], static_cast<const float*>(in.address()), count, static_cast<float*>(out.address()));
+  /// Sums on one storage, captured from one stream and replayed on two at once: what no check on the host sees.
+  void replays_sums_at_once(const cuda_device& gpu, reduction_storage& storage) {
+    const size_t count = 8'000'000;
+    const cuda_buffer in(gpu, count * sizeof(float)), out(gpu, sizeof(float));
+    cudaStream_t streams[2];
+    cudaGraphExec_t replays[2];
+    for (cudaStream_t& stream : streams) {
+      check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
     }
-    check_cuda(cudaStreamEndCapture(streams[0], &graph), "cudaStreamEndCapture");
-    check_cuda(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
+    for (cudaGraphExec_t& replay : replays) {
+      cudaGraph_t graph;
+      check_cuda(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+      for (int i = 0; i < 500; ++i) {
+        reduce(storage, streams[0], static_cast<const float*>(in.address()), count, static_cast<float*>(out.address()));
+      }
+      check_cuda(cudaStreamEndCapture(streams[0], &graph), "cudaStreamEndCapture");
+      check_cuda(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
+    }
+    for (int i = 0; i < 2; ++i) check_cuda(cudaGraphLaunch(replays[i], streams[i]), "cudaGraphLaunch");
+    check_cuda(cudaStreamSynchronize(streams[0]), "cudaStreamSynchronize");
+    check_cuda(cudaStreamSynchronize(streams[1]), "cudaStreamSynchronize");
   }
-  for (int i = 0; i < 2; ++i) check_cuda(cudaGraphLaunch(replays[i], streams[i]), "cudaGraphLaunch");
-  check_cuda(cudaStreamSynchronize(streams[0]), "cudaStreamSynchronize");
-  check_cuda(cudaStreamSynchronize(streams[1]), "cudaStreamSynchronize");
-}
 
 }  // namespace
 
@@ -144,6 +150,7 @@ int main(int argc, char** argv) {
   reduction_storage sums{gpu};
   neighbour_barrier_storage neighbours{gpu, neighbourhood::line(4)};
   halo_storage<float> words{gpu, neighbourhood::line(4), 64};
+  channel_storage<float> streams{gpu, {{0, 1}}, 63, 2};
   constexpr launch_shape shape{4, 64};
   const auto run = [&](auto kernel, auto... arguments) {
     launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...);
@@ -179,6 +186,8 @@ int main(int argc, char** argv) {
       {"out_of_turn", [&] { launch(gpu, nullptr, shape, puts_twice_in_a_step, words.halo()); }},
       {"overtaken", [&] { launch(gpu, nullptr, shape, overtakes, words.halo<halo_form::words>()); }},
       {"lost_neighbours", [&] { launch(gpu, nullptr, shape, waits_for_lost_neighbours, neighbours.barrier()); }},
+      {"wrong_end", [&] { launch(gpu, nullptr, shape, takes_the_other_end, streams.channels()); }},
+      {"beyond_chunk", [&] { launch(gpu, nullptr, shape, puts_beyond_the_chunk, streams.channels()); }},
       {"two_reductions", [&] { replays_sums_at_once(gpu, sums); }},
   };
   const auto way = ways.find(argc > 1 ? argv[1] : "");
@@ -193,7 +202,7 @@ int main(int argc, char** argv) {
     synchronize(gpu);
   } catch (const error& failure) {
     std::printf("failed: %s\nstorage: %s\n", failure.what(),
-                (storage.report() + sums.report() + neighbours.report() + words.report()).c_str());
+                (storage.report() + sums.report() + neighbours.report() + words.report() + streams.report()).c_str());
     std::fflush(stdout);
     _Exit(3);  // no context is left to give the storage's memory back to
   }

@@ -44,6 +44,8 @@ INSTANTIATE_TEST_SUITE_P(
                     misuse_case{"out_of_turn", "used a halo out of turn"},
                     misuse_case{"overtaken", "came too late for a word of a neighbour"},
                     misuse_case{"lost_neighbours", "waited without a deadline at a barrier of which a phase had been"},
+                    misuse_case{"wrong_end", "Block 1 took an end of channel 0 that is another block's"},
+                    misuse_case{"beyond_chunk", "Block 0 put or got word 63 of a channel's chunk, which has fewer"},
                     misuse_case{"two_reductions", "Two reductions ran at once on one storage"},
                     misuse_case{"outlives",
                                 "waited without a deadline at a barrier of which a phase had been given up"}),

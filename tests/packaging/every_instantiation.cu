@@ -90,6 +90,21 @@ __global__ void with_neighbours(neighbour_barrier barrier, timeout span) {
   wait_every_way(barrier, span);
 }
 
+/// Ordered streams, by whole blocks and by warps.
+template <class T>
+__global__ void streamed(channels<T> all, T* values, timeout span) {
+  auto in = all.receiver(blockIdx.x);
+  auto out = all.sender(blockIdx.x, cuda_warps_grid<>());
+  auto half = all.sender(blockIdx.x, cuda_warps_grid<1>(32, 64));
+  if (in.get_for(0, values[0], span) == wait_status::timed_out) return;
+  values[1] = in.get(1);
+  in.next();
+  out.put(0, values[0]);
+  out.next();
+  if (half.put_for(1, values[1], span) == wait_status::timed_out) return;
+  half.next();
+}
+
 /// What keeps warps or blocks in step.
 template <class Policy>
 __global__ void windowed(basic_cuda_window<Policy> window) {
@@ -251,6 +266,8 @@ void every_instantiation() {
   (void)&exchanged<double, halo_form::automatic>;
   (void)&exchanged<uint32_t, halo_form::flags>;
   (void)&with_neighbours;
+  (void)&streamed<float>;
+  (void)&streamed<uint64_t>;
   (void)&windowed<pace::best_effort>;
   (void)&windowed<pace::strict>;
   instantiate_paces<pace::off, pace::compiler_fence, pace::block, pace::warps<3>, pace::warps<8, 4>, pace::lead<1>,

@@ -24,6 +24,7 @@ const char* const source = R"(
 #include <gpusync/grid/layout.hpp>
 #include <gpusync/grid/lock_based.hpp>
 #include <gpusync/grid/registry.hpp>
+#include <gpusync/neighbours/channel.hpp>
 #include <gpusync/neighbours/flags.hpp>
 #include <gpusync/neighbours/halo.hpp>
 #include <gpusync/pace/block_pace.hpp>
@@ -57,6 +58,14 @@ extern "C" __global__ void neighbours(gpusync::basic_halo<float, gpusync::cuda_g
   halo.receive();
   values[threadIdx.x] = halo.get(halo.word(0, threadIdx.x));
   halo.next();
+}
+
+extern "C" __global__ void streams(gpusync::basic_channels<float, gpusync::cuda_grid> channels, float* values) {
+  auto in = channels.receiver(0);
+  auto out = channels.sender(1);
+  out.put(threadIdx.x, in.get(threadIdx.x) + values[threadIdx.x]);
+  in.next();
+  out.next();
 }
 
 extern "C" __global__ void paced(gpusync::basic_grid_window<gpusync::cuda_grid> window, float* values) {

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <random>
+#include <utility>
 
 #include <gpusync/core/error.hpp>
 #include "workloads/bitonic_sort/sort_input.hpp"
@@ -326,6 +329,108 @@ TEST_P(OnDevice, AlignsInRegisters) {
       expect_right(*workload, shape, std::to_string(problem.query.size()) + " rows in registers", true);
     }
   }
+}
+
+/// Two sequences of up to so many letters: random, or one that came from the other.
+std::pair<std::vector<uint8_t>, std::vector<uint8_t>> random_pair(std::mt19937& random, uint32_t longest) {
+  const auto below = [&random](uint32_t count) { return static_cast<uint32_t>(random() % count); };
+  std::vector<uint8_t> query(1 + below(longest)), reference(1 + below(longest));
+  const uint32_t letters = 2 + below(4);  // with the fifth, unknown ones
+  for (uint8_t& letter : query) letter = static_cast<uint8_t>(below(letters));
+  for (uint8_t& letter : reference) letter = static_cast<uint8_t>(below(letters));
+  if (below(2) == 0) {
+    for (size_t i = 0; i < reference.size(); ++i) {
+      if (below(12) != 0) reference[i] = query[(i + below(20) / 19) % query.size()];
+    }
+  }
+  return {query, reference};
+}
+
+TEST_P(OnDevice, AlignsInAPipeline) {
+  const auto device = open_side<smith_waterman_device>(GetParam());
+  if (!device->has(alignment_form::pipeline)) GTEST_SKIP() << "rows are not handed from block to block here";
+  std::vector<alignment_problem> all = problems();
+  std::mt19937 random(2010);
+  const bool gpu = is(device_kind::cuda);
+  const alignment_scoring scorings[] = {{},
+                                        {3, -3, 0, 2},
+                                        {1, 0, 1, 0},
+                                        {5, -4, 10, 1},
+                                        {127, -128, 0, 1},
+                                        {128, -129, 3, 1},
+                                        {2, -1, 1000, 1000},
+                                        {1000, -5, 7, 0},
+                                        {1, -(1 << 20), 1 << 20, 1 << 20}};
+  for (int i = 0; i < (gpu ? 300 : 40); ++i) {
+    auto [query, reference] = random_pair(random, gpu ? 5000 : 200);
+    all.push_back(
+        problem_of(std::move(query), std::move(reference), scorings[static_cast<size_t>(i) % std::size(scorings)]));
+  }
+  const auto [query, reference] = generated_pair(gpu ? 20000 : 700);
+  all.push_back(problem_of(query.bases, reference.bases));
+  all.push_back(problem_of({query.bases.begin(), query.bases.begin() + 7}, reference.bases));
+  all.push_back(problem_of(query.bases, {reference.bases.begin(), reference.bases.begin() + 5}));
+  size_t number = 0;
+  for (const alignment_problem& problem : all) {
+    const auto workload = device->aligning(problem, alignment_form::pipeline);
+    ASSERT_EQ(workload->methods().size(), 1u);
+    // Few blocks make several passes; of many, most have no rows.
+    const auto most = static_cast<uint32_t>(gpu ? workload->max_co_resident(device->pipeline_threads()) : 3);
+    for (const uint32_t blocks : distinct({1, 2, 3, 132, most}, most)) {
+      if (number++ % 3 != 0 && blocks != 2) continue;
+      step_shape shape;
+      shape.blocks = blocks;
+      shape.threads = device->pipeline_threads();
+      const auto program = workload->prepare(workload->methods().front(), shape);
+      for (int again = 0; again < 2; ++again) (void)program->run();
+      const verification check = program->verify();
+      EXPECT_EQ(check.wrong, 0u) << problem.query.size() << " with " << problem.reference.size() << ", " << blocks
+                                 << " blocks, match " << problem.scoring.match << ", mismatch "
+                                 << problem.scoring.mismatch;
+      if (!problem.query.empty() && !problem.reference.empty()) {
+        EXPECT_GT(check.checked, 0u);
+        EXPECT_EQ(program->found(), findings_of(end_of(problem.expected)));
+      }
+    }
+  }
+}
+
+TEST_P(OnDevice, RefusesWhatThePipelineCannotDoInWords) {
+  const auto device = open_side<smith_waterman_device>(GetParam());
+  if (!device->has(alignment_form::pipeline)) GTEST_SKIP() << "rows are not handed from block to block here";
+  const std::vector<uint8_t> letters(300, 1);
+  const alignment_problem large = problem_of(letters, letters, {1 << 19, -1, 3, 1});
+  const alignment_problem small = problem_of(letters, letters);
+  const auto refusal = [&](const alignment_problem& problem, uint32_t threads) -> std::string {
+    step_shape shape;
+    shape.threads = threads;
+    const auto workload = device->aligning(problem, alignment_form::pipeline);
+    try {
+      (void)workload->prepare(workload->methods().front(), shape);
+    } catch (const invalid_argument& refused) {
+      return refused.what();
+    }
+    return {};
+  };
+  EXPECT_NE(refusal(large, device->pipeline_threads()).find("2^27"), std::string::npos);
+  EXPECT_NE(refusal(small, device->pipeline_threads() * 2).find("threads, not"), std::string::npos);
+  EXPECT_EQ(refusal(small, device->pipeline_threads()), "");
+}
+
+TEST_P(OnDevice, FindsWrongBestCellsOfAPipeline) {
+  const auto device = open_side<smith_waterman_device>(GetParam());
+  if (!device->has(alignment_form::pipeline)) GTEST_SKIP() << "rows are not handed from block to block here";
+  const auto [query, reference] = generated_pair(300);
+  alignment_problem problem = problem_of(query.bases, reference.bases);
+  const auto workload = device->aligning(problem, alignment_form::pipeline);
+  step_shape shape;
+  shape.threads = device->pipeline_threads();
+  const auto program = workload->prepare(workload->methods().front(), shape);
+  (void)program->run();
+  EXPECT_EQ(program->verify().wrong, 0u);
+  problem.expected[150].score += 1000;
+  (void)program->run();
+  EXPECT_EQ(program->verify().wrong, 1u);
 }
 
 TEST_P(OnDevice, FindsAlignmentsWithoutABarrierWrongAlsoAfterARightRun) {

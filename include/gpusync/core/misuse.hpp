@@ -29,6 +29,8 @@ enum class misuse : uint32_t {
   unknown_counter,     ///< a dependency counter that does not exist; detail: its number
   surplus_publish,     ///< more publishes in an epoch than the storage was told of; detail: the counter
   incomplete_epoch,    ///< a publish to a counter to which some of earlier launches are missing; detail: the counter
+  wrong_end,           ///< an end of a channel made by a block that is not there; detail: the channel
+  beyond_chunk,        ///< a word that a channel's chunks do not have; detail: its number
 };
 
 #if !defined(__CUDACC_RTC__)
@@ -89,6 +91,13 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
       return who + " published to dependency counter " + std::to_string(detail) +
              ", to which publishes of an earlier launch are missing. Make the storage for as many publishes as there "
              "are in an epoch, or call reset() after a launch that left some out.";
+    case misuse::wrong_end:
+      return who + " took an end of channel " + std::to_string(detail) +
+             " that is another block's, or there is no such channel. The storage's list says which block sends and "
+             "which receives.";
+    case misuse::beyond_chunk:
+      return who + " put or got word " + std::to_string(detail) +
+             " of a channel's chunk, which has fewer. Words are counted from 0.";
   }
   return {};
 }

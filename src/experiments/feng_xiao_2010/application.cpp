@@ -85,6 +85,22 @@ std::vector<axis> application_axes() {
           {"method", "ways to pass from step to step, by name", 0, 0, true, "all that the device has"}};
 }
 
+const char* form_word(kept_form form) {
+  switch (form) {
+    case kept_form::memory: return "memory";
+    case kept_form::registers: return "registers";
+    case kept_form::pipeline: return "pipeline";
+  }
+  return "?";
+}
+
+std::vector<kept_form> chosen_forms(const experiment_request& request, const application_device& device,
+                                    kept_form by_default) {
+  std::vector<kept_form> there{kept_form::memory, kept_form::registers, kept_form::pipeline};
+  std::erase_if(there, [&](kept_form form) { return !device.has(form); });
+  return chosen_of(request, "form", there, form_word, {form_word(by_default)});
+}
+
 std::string sizes_in_words(int64_t (*size)(bool gpu, bool quick)) {
   return fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", size(true, false), size(false, false),
                      size(true, true), size(false, true));
@@ -113,7 +129,8 @@ void run_application(const application& what, const experiment_request& request,
   const std::vector<step_method> methods = chosen_methods(request, workload->methods(), [&](const step_method& method) {
     return what.methods.empty() || std::ranges::find(what.methods, method.name) != what.methods.end();
   });
-  const std::vector<int64_t> sizes = request.axes.numbers_or("threads", {threads_by_default(request.device.kind)});
+  const std::vector<int64_t> sizes =
+      request.axes.numbers_or("threads", {what.threads != 0 ? what.threads : threads_by_default(request.device.kind)});
   for (size_t size = 0; size < sizes.size(); ++size) {
     const auto threads = static_cast<uint32_t>(sizes[size]);
     const std::vector<int64_t> blocks = blocks_of(what, request, *workload, methods, threads);

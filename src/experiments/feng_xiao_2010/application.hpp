@@ -10,6 +10,7 @@
 #include "experiments/memory_room.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
+#include "workloads/device_side/application_device.hpp"
 
 namespace gpusync::tool {
 
@@ -30,6 +31,8 @@ struct application {
   std::function<double()> clock_mhz;
   /// Axis blocks if the user names none; empty for blocks_up_to() what runs at once.
   std::vector<int64_t> blocks;
+  /// Axis threads if the user names none; 0 for what the device's kind has.
+  int64_t threads = 0;
   /// Methods if the user names none: the names of those that are wanted of what there is; empty for all.
   std::vector<std::string> methods;
 };
@@ -40,19 +43,12 @@ std::vector<axis> application_axes();
 /// "262144 on CUDA, 65536 elsewhere; with --quick 16384 and 4096" of sizes by default, `size(gpu, quick)`.
 std::string sizes_in_words(int64_t (*size)(bool gpu, bool quick));
 
-/// "memory" or "registers": where an application's form keeps its data from step to step.
-template <class Form>
-const char* form_word(Form form) {
-  return form == Form::memory ? "memory" : "registers";
-}
+/// "memory", "registers" or "pipeline": how an application's form keeps its data.
+const char* form_word(kept_form form);
 
 /// The forms that axis `form` names of those that the device has, or `by_default`. Throws usage_error.
-template <class Form, class Device>
-std::vector<Form> chosen_forms(const experiment_request& request, const Device& device, Form by_default) {
-  std::vector<Form> there{Form::memory, Form::registers};
-  std::erase_if(there, [&](Form form) { return !device.has(form); });
-  return chosen_of(request, "form", there, form_word<Form>, {form_word(by_default)});
-}
+std::vector<kept_form> chosen_forms(const experiment_request& request, const application_device& device,
+                                    kept_form by_default);
 
 /// Measures all shapes of one computation and adds their rows: for each shape and method `run_time`, its ratio to
 /// graph, relaunch and cg, and the improvement over a launch for each step; for each method that keeps its kernel the

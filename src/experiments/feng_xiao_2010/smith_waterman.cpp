@@ -14,6 +14,7 @@
 #include "usage_error.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
 #include "workloads/smith_waterman/generated.hpp"
+#include "workloads/smith_waterman/pipeline_result.hpp"
 #include "workloads/smith_waterman/reference.hpp"
 #include "workloads/smith_waterman/traceback.hpp"
 
@@ -138,9 +139,35 @@ void require_room(const pair_of_sequences& pair, const smith_waterman_device& de
   }
 }
 
-/// Those that the user named; else memory, or for files the faster one that has room for `rows` rows.
+/// Whether the pipeline can do it, as far as the user's axes let it.
+bool pipeline_fits(const experiment_request& request, const smith_waterman_device& device,
+                   const pair_of_sequences& pair, const alignment_scoring& scoring) {
+  const size_t rows = pair.query->bases.size(), columns = pair.reference->bases.size();
+  if (!device.has(alignment_form::pipeline) || !pipeline_refusal(scoring, rows, columns).empty()) return false;
+  const int64_t threads = device.pipeline_threads();
+  for (const int64_t named : request.axes.numbers_or("threads", {threads})) {
+    if (named != threads) return false;
+  }
+  for (const int64_t blocks : request.axes.numbers_or("blocks", {request.device.compute_units})) {
+    const uint64_t memory = device.memory();  // 0: not known
+    if (memory != 0 && bytes_of_pipeline(rows, columns, static_cast<uint64_t>(blocks)) > memory) return false;
+  }
+  if (!has_chosen(request, "method")) return true;
+  const std::vector<std::string>& methods = request.axes.words.at("method");
+  return std::ranges::all_of(methods, [](const std::string& one) { return one == pipeline_method().name; });
+}
+
+/// Those that the user named; else memory, or for files on a GPU, and where its method is named, the pipeline or, if
+/// that cannot be, registers if they have room for the rows.
 std::vector<alignment_form> forms(const experiment_request& request, const smith_waterman_device& device,
-                                  uint64_t rows) {
+                                  const pair_of_sequences& pair, const alignment_scoring& scoring) {
+  const uint64_t rows = pair.query->bases.size();
+  // A method that the user names may be the pipeline's: pipeline_fits() knows.
+  const bool wanted =
+      has_chosen(request, "method") || (has_chosen(request, "query") && request.device.kind == device_kind::cuda);
+  if (wanted && pipeline_fits(request, device, pair, scoring)) {
+    return chosen_forms(request, device, alignment_form::pipeline);
+  }
   bool fast = has_chosen(request, "query") && device.has(alignment_form::registers);
   // Four rows a thread, and a few of the methods.
   for (const int64_t threads : request.axes.numbers_or("threads", {256})) {
@@ -219,7 +246,7 @@ void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool
   for (const auto& [axis, value] : scores) {
     if (from_files || has_chosen(request, axis)) axes.emplace_back(axis, int64_t{value});
   }
-  for (const alignment_form form : forms(request, device, problem.query.size())) {
+  for (const alignment_form form : forms(request, device, pair, scoring)) {
     application what;
     what.experiment = name;
     what.axes = axes;
@@ -230,6 +257,10 @@ void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool
     what.clock_mhz = [&device] { return device.clock_mhz(); };
     what.items = {"F7", "F9"};
     if (from_files) choose_for_files(request, what);
+    if (form == alignment_form::pipeline) {
+      what.threads = device.pipeline_threads();
+      what.methods = {};
+    }
     run_application(what, request, sink, progress);
     if (sink.interrupted()) return;
   }
@@ -252,8 +283,10 @@ void check(const experiment_request& request) {
   const alignment_problem nothing;
   for (const pair_of_sequences& pair : all.pairs()) {
     require_room(pair, *device, request);
-    for (const alignment_form form : forms(request, *device, pair.query->bases.size())) {
-      (void)chosen_methods(request, device->aligning(nothing, form)->methods());
+    for (const alignment_scoring& scoring : scorings_of(request)) {
+      for (const alignment_form form : forms(request, *device, pair, scoring)) {
+        (void)chosen_methods(request, device->aligning(nothing, form)->methods());
+      }
     }
   }
 }
@@ -291,10 +324,12 @@ std::vector<axis> axes() {
        "0"},
       {"form",
        "memory: a diagonal's cells are dealt out to threads anew, as in 2010; registers: each thread keeps "
-       "rows of its own (CUDA)",
-       0, 0, true, "memory; with files, registers where there is room"}};
+       "rows of its own (CUDA); pipeline: rows are handed from block to block, without a boundary of the grid",
+       0, 0, true,
+       "memory; with files on CUDA pipeline, or else registers where there is room; with method channels pipeline"}};
   for (axis& each : application_axes()) {
     if (each.name == "blocks") each.default_text += "; with files one for each processor, one in all on OpenCL";
+    if (each.name == "threads") each.default_text += "; as many as the form pipeline has";
     if (each.name == "method") each.default_text += "; with files a few";
     all.push_back(std::move(each));
   }

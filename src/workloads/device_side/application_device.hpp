@@ -10,6 +10,7 @@ namespace gpusync::tool {
 enum class kept_form {
   memory,     ///< in memory, as in 2010: a boundary after each step
   registers,  ///< in registers, as far as a kernel lives
+  pipeline,   ///< in registers, handed on from block to block as soon as it is there; no step is a boundary of the grid
 };
 
 /// What an experiment asks before it gives the device a problem.

@@ -39,7 +39,10 @@ std::string alignment_result::how() const {
 }
 
 findings alignment_result::found() const {
-  const alignment_end end = end_of(found_);
+  return findings_of(end_of(found_));
+}
+
+findings findings_of(const alignment_end& end) {
   findings all{{"score", end.score}, {"query_end", std::nullopt}, {"reference_end", std::nullopt}};
   if (end.score == 0) return all;
   all[1].second = static_cast<double>(end.query_end);

@@ -25,6 +25,11 @@ constexpr uint64_t bytes_of_alignment(uint64_t query, uint64_t reference) {
   return query * 33 + reference;  // a letter, two halves of what rows hand down, what they hand on, their best
 }
 
+/// Bytes that a device needs for the form `pipeline` on so many blocks: letters, best cells, rings between blocks.
+constexpr uint64_t bytes_of_pipeline(uint64_t query, uint64_t reference, uint64_t blocks) {
+  return query * 3 + reference * 17 + blocks * 66000;
+}
+
 /// Bytes of the largest buffer among them.
 constexpr uint64_t largest_buffer_of_alignment(uint64_t query, uint64_t reference) {
   return query * 16 > reference ? query * 16 : reference;
@@ -39,10 +44,14 @@ constexpr uint64_t host_bytes_of_alignment(uint64_t query, uint64_t reference) {
 /// The best of all rows' best cells.
 alignment_end end_of(const std::vector<row_best>& rows);
 
+/// `score`, `query_end` and `reference_end`, as runs report them.
+findings findings_of(const alignment_end& end);
+
 /// What a device found, compared with the host's: one for each letter of the query, as many as the host has.
 check_result compare_rows(const alignment_problem& problem, const std::vector<row_best>& found);
 
-/// How rows are kept from one diagonal to the next. In registers, each thread has rows of its own.
+/// How rows are kept from one diagonal to the next. In registers, each thread has rows of its own; in the pipeline too
+/// (pipeline.hpp), and there are no diagonals with a boundary after each.
 using alignment_form = kept_form;
 
 /// The device side.
@@ -53,6 +62,8 @@ class smith_waterman_device : public application_device {
   virtual std::unique_ptr<workload> aligning(const alignment_problem& problem, alignment_form form) = 0;
   /// The names of the methods that it has in registers; empty if it has none.
   virtual std::vector<std::string> methods_in_registers() const { return {}; }
+  /// Threads that a block of the form `pipeline` has.
+  virtual uint32_t pipeline_threads() const { return 0; }
 };
 
 }  // namespace gpusync::tool

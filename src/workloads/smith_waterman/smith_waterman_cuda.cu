@@ -2,6 +2,8 @@
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "workloads/smith_waterman/alignment_result.hpp"
+#include "workloads/smith_waterman/pipeline_cuda.hpp"
+#include "workloads/smith_waterman/pipeline_result.hpp"
 #include "workloads/smith_waterman/wavefront_rows.hpp"
 
 namespace gpusync::tool {
@@ -94,8 +96,10 @@ class cuda_smith_waterman : public smith_waterman_device {
 
   std::unique_ptr<workload> aligning(const alignment_problem& problem, alignment_form form) override {
     if (form == alignment_form::memory) return aligning_in_memory(where_, problem);
+    if (form == alignment_form::pipeline) return aligning_in_pipeline(where_, problem);
     return std::make_unique<alignment_in_registers>(where_, problem);
   }
+  uint32_t pipeline_threads() const override { return tool::pipeline_threads; }
   bool has(alignment_form) const override { return true; }
   std::vector<std::string> methods_in_registers() const override {
     std::vector<std::string> names;
