@@ -14,6 +14,10 @@
 //   }
 #pragma once
 
+#if !defined(__CUDACC_RTC__)
+#include <string.h>  // memcpy, as run-time compilers have it
+#endif
+
 #include <gpusync/core/concepts.hpp>
 #include <gpusync/core/handle.hpp>
 #include <gpusync/core/wait.hpp>
@@ -319,12 +323,12 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
 
   GPUSYNC_HD static bits bits_of(T value) {
     bits copy;
-    __builtin_memcpy(&copy, &value, sizeof(T));
+    memcpy(&copy, &value, sizeof(T));
     return copy;
   }
   GPUSYNC_HD static T value_of(bits copy) {
     T value;
-    __builtin_memcpy(&value, &copy, sizeof(T));
+    memcpy(&value, &copy, sizeof(T));
     return value;
   }
 
