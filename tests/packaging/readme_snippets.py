@@ -91,6 +91,11 @@ WRAPPERS = {
         ("gpusync::neighbour_barrier_storage",
          host_function(f"{LAUNCH}, float* rows0, float* rows1, int steps"))),
 
+    "channel": cuda(
+        LIBRARY,
+        ("#include", ALONE),
+        ("gpusync::channel_storage", host_function(f"{STREAM}, unsigned threads, float* rows, int chunks"))),
+
     # docs/concepts.md
     "before": cuda(
         WORK,
