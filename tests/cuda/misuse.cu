@@ -107,35 +107,37 @@ __global__ void waits_for_lost_neighbours(neighbour_barrier barrier) {
     barrier.sync();
     barrier.sync();
   }
-  __global__ void takes_the_other_end(channels<float> all) {
-    if (blockIdx.x == 1) (void)all.sender(0);
-  }
-  __global__ void puts_beyond_the_chunk(channels<float> all) {
-    if (blockIdx.x == 0) all.sender(0).put(threadIdx.x, 1.0f);
-  }
+}
 
-  /// Sums on one storage, captured from one stream and replayed on two at once: what no check on the host sees.
-  void replays_sums_at_once(const cuda_device& gpu, reduction_storage& storage) {
-    const size_t count = 8'000'000;
-    const cuda_buffer in(gpu, count * sizeof(float)), out(gpu, sizeof(float));
-    cudaStream_t streams[2];
-    cudaGraphExec_t replays[2];
-    for (cudaStream_t& stream : streams) {
-      check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-    }
-    for (cudaGraphExec_t& replay : replays) {
-      cudaGraph_t graph;
-      check_cuda(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-      for (int i = 0; i < 500; ++i) {
-        reduce(storage, streams[0], static_cast<const float*>(in.address()), count, static_cast<float*>(out.address()));
-      }
-      check_cuda(cudaStreamEndCapture(streams[0], &graph), "cudaStreamEndCapture");
-      check_cuda(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
-    }
-    for (int i = 0; i < 2; ++i) check_cuda(cudaGraphLaunch(replays[i], streams[i]), "cudaGraphLaunch");
-    check_cuda(cudaStreamSynchronize(streams[0]), "cudaStreamSynchronize");
-    check_cuda(cudaStreamSynchronize(streams[1]), "cudaStreamSynchronize");
+__global__ void takes_the_other_end(channels<float> all) {
+  if (blockIdx.x == 1) (void)all.sender(0);
+}
+__global__ void puts_beyond_the_chunk(channels<float> all) {
+  if (blockIdx.x == 0) all.sender(0).put(threadIdx.x, 1.0f);
+}
+
+/// Sums on one storage, captured from one stream and replayed on two at once: what no check on the host sees.
+void replays_sums_at_once(const cuda_device& gpu, reduction_storage& storage) {
+  const size_t count = 8'000'000;
+  const cuda_buffer in(gpu, count * sizeof(float)), out(gpu, sizeof(float));
+  cudaStream_t streams[2];
+  cudaGraphExec_t replays[2];
+  for (cudaStream_t& stream : streams) {
+    check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   }
+  for (cudaGraphExec_t& replay : replays) {
+    cudaGraph_t graph;
+    check_cuda(cudaStreamBeginCapture(streams[0], cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+    for (int i = 0; i < 500; ++i) {
+      reduce(storage, streams[0], static_cast<const float*>(in.address()), count, static_cast<float*>(out.address()));
+    }
+    check_cuda(cudaStreamEndCapture(streams[0], &graph), "cudaStreamEndCapture");
+    check_cuda(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
+  }
+  for (int i = 0; i < 2; ++i) check_cuda(cudaGraphLaunch(replays[i], streams[i]), "cudaGraphLaunch");
+  check_cuda(cudaStreamSynchronize(streams[0]), "cudaStreamSynchronize");
+  check_cuda(cudaStreamSynchronize(streams[1]), "cudaStreamSynchronize");
+}
 
 }  // namespace
 
