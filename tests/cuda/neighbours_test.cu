@@ -42,8 +42,9 @@ __global__ void plain_step(seen_table who, const Bits* from, Bits* to, uint32_t 
 
 /// Many steps in one launch, a word for each thread, through plain data in two buffers and a barrier of neighbours.
 /// split: arrive() and wait(). bounded: with deadlines, which must not be met.
-__global__ void barrier_steps(neighbour_barrier barrier, seen_table who, uint32_t* buffers, uint32_t* state,
-                              uint32_t steps, bool late, bool split, bool bounded, uint32_t* faults) {
+__global__ void __launch_bounds__(1024)
+    barrier_steps(neighbour_barrier barrier, seen_table who, uint32_t* buffers, uint32_t* state, uint32_t steps,
+                  bool late, bool split, bool bounded, uint32_t* faults) {
   const uint32_t all = gridDim.x * blockDim.x, own = blockIdx.x * blockDim.x + threadIdx.x;
   uint32_t random = blockIdx.x * 747796405u + 1 + (threadIdx.x / 32) * 2891336453u;
   uint32_t chain = state[own];
@@ -94,8 +95,8 @@ __device__ Bits bits_of(T value) {
 
 /// The same through a halo.
 template <class T, class Bits, halo_form Form>
-__global__ void halo_steps(halo<T, Form> exchange, Bits* state, uint32_t steps, bool late, way how, uint32_t form,
-                           uint32_t* faults) {
+__global__ void __launch_bounds__(1024) halo_steps(halo<T, Form> exchange, Bits* state, uint32_t steps, bool late,
+                                                   way how, uint32_t form, uint32_t* faults) {
   const uint32_t words = exchange.words();
   Bits* const own = state + size_t{blockIdx.x} * words;
   uint32_t random = blockIdx.x * 747796405u + 1 + (threadIdx.x / 32) * 2891336453u;
@@ -446,8 +447,8 @@ TEST_F(CudaNeighbours, AGraphReplayedAHundredTimes) {
 // ---- Time-outs ----
 
 /// Block `absent` leaves before phase `last`. Its neighbours give up after `span`, the others not of themselves.
-__global__ void barrier_misses(neighbour_barrier barrier, seen_table who, uint32_t absent, uint32_t last, uint64_t span,
-                               uint32_t* told) {
+__global__ void __launch_bounds__(1024) barrier_misses(neighbour_barrier barrier, seen_table who, uint32_t absent,
+                                                       uint32_t last, uint64_t span, uint32_t* told) {
   bool near = false;
   for (uint32_t slot = 0; slot < who.slots; ++slot) near = near || who.at(blockIdx.x, slot) == absent;
   for (uint32_t phase = 0; phase < last + gridDim.x; ++phase) {
@@ -460,8 +461,8 @@ __global__ void barrier_misses(neighbour_barrier barrier, seen_table who, uint32
   }
 }
 template <halo_form Form>
-__global__ void halo_misses(halo<uint32_t, Form> exchange, seen_table who, uint32_t absent, uint32_t last,
-                            uint64_t span, uint32_t* told) {
+__global__ void __launch_bounds__(1024) halo_misses(halo<uint32_t, Form> exchange, seen_table who, uint32_t absent,
+                                                    uint32_t last, uint64_t span, uint32_t* told) {
   bool near = false;
   for (uint32_t slot = 0; slot < who.slots; ++slot) near = near || who.at(blockIdx.x, slot) == absent;
   if (exchange.try_enter() == wait_status::timed_out) {
@@ -592,8 +593,8 @@ TEST_F(CudaNeighbours, WhatDoesNotFitIsRefused) {
 // ---- As long as one likes ----
 
 /// Every word says its phase and its place: checked where it is read.
-__global__ void barrier_stress(neighbour_barrier barrier, seen_table who, uint32_t* buffers, uint32_t first,
-                               uint32_t steps, bool late, uint32_t* wrong) {
+__global__ void __launch_bounds__(1024) barrier_stress(neighbour_barrier barrier, seen_table who, uint32_t* buffers,
+                                                       uint32_t first, uint32_t steps, bool late, uint32_t* wrong) {
   const uint32_t all = gridDim.x * blockDim.x, own = blockIdx.x * blockDim.x + threadIdx.x;
   uint32_t random = blockIdx.x * 747796405u + 1 + first;
   for (uint32_t step = first; step < first + steps; ++step) {
@@ -608,8 +609,8 @@ __global__ void barrier_stress(neighbour_barrier barrier, seen_table who, uint32
   }
 }
 template <halo_form Form>
-__global__ void halo_stress(halo<uint32_t, Form> exchange, seen_table who, uint32_t first, uint32_t steps, bool late,
-                            uint32_t* wrong) {
+__global__ void __launch_bounds__(1024) halo_stress(halo<uint32_t, Form> exchange, seen_table who, uint32_t first,
+                                                    uint32_t steps, bool late, uint32_t* wrong) {
   uint32_t random = blockIdx.x * 747796405u + 1 + first;
   for (uint32_t step = first; step < first + steps; ++step) {
     if (late && step % 16 == 0) dawdle(random);

@@ -24,8 +24,8 @@ constexpr uint32_t kinds = 9;
 
 /// Plain data of each thread crosses the phases that order it.
 template <class Algorithm>
-__global__ void votes(votes_barrier<Algorithm> barrier, uint32_t phases, uint32_t* words, uint32_t* data,
-                      uint32_t* wrong) {
+__global__ void __launch_bounds__(1024)
+    votes(votes_barrier<Algorithm> barrier, uint32_t phases, uint32_t* words, uint32_t* data, uint32_t* wrong) {
   const cuda_grid grid;
   const uint32_t threads = grid.blocks() * grid.threads();
   const uint32_t mine = grid.block() * grid.threads() + grid.thread();

@@ -476,9 +476,12 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// there is no neighbour, for a word that is of every step: it needs no test of its own.
   GPUSYNC_API_TEMPLATE
   template <class Words, uint32_t Count, class Word, class Deadline>
-  GPUSYNC_HD wait_status await(const Word* in, const halo_word (&from)[Count], Word (&found)[Count],
+  GPUSYNC_HD wait_status await(const Word* words, const halo_word (&from)[Count], Word (&found)[Count],
                                typename Words::bits absent, Deadline limit) {
     const Grid grid = Grid::current();
+    // Opaque, or the compiler would choose between the two buffers anew for each word and poll.
+    const Word* const in =
+        reinterpret_cast<const Word*>(grid.opaque(reinterpret_cast<uint32_t*>(const_cast<Word*>(words))));
     constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
     const uint32_t wanted = step_;
     GPUSYNC_UNROLL()

@@ -146,7 +146,10 @@ struct halo_text : computation {
       if (at != nowhere) from[i] = halo.word(i % Neighbours, shares ? at - first : now.from[i] % words);
     }
     [[maybe_unused]] uint32_t* sums = nullptr;
-    if constexpr (shares) sums = reinterpret_cast<uint32_t*>(grid.template shared_by_block<2 * most_shared / 4>());
+    if constexpr (shares) {
+      // Opaque, or its address would be found anew in each step.
+      sums = grid.opaque(reinterpret_cast<uint32_t*>(grid.template shared_by_block<2 * most_shared / 4>()));
+    }
     for (uint32_t s = 0; s < steps; ++s) {
       GPUSYNC_UNROLL()
       for (uint32_t u = 0; u < Words; ++u) {
