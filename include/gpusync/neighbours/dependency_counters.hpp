@@ -89,8 +89,8 @@ struct several_counters {
 /// What breaks the contract and can be seen ends the launch (see misuse): a publish more than the storage was told, one
 /// to a counter that earlier launches have left incomplete, a counter that does not exist, a wait without a deadline
 /// (publish()'s too) after one was given up. On the host the launch throws; on a GPU it fails, and the storage has the
-/// reason (storage.report()). A surplus publish is found with the block's next call. One that is a block's last call of a
-/// launch may never be found, and lets waits of later launches end too early: call enter() behind the last publish.
+/// reason (storage.report()). A surplus publish is found with the block's next call. One that is a block's last call of
+/// a launch may never be found, and lets waits of later launches end too early: call enter() behind the last publish.
 ///
 /// Progress: that of the blocks that publish; launch it with gpusync::launch(), which sees to it that all run at once.
 /// A graph whose tasks come, in each block, in an order in which they can be done one after the other cannot deadlock.
