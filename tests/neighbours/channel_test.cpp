@@ -322,6 +322,8 @@ TEST(HostChannel, RefusesChannelsThatThereCannotBe) {
   EXPECT_THROW(host_channel_storage<int>({{0, 1}}, uint64_t{1} << 32, 1), invalid_argument);
   EXPECT_THROW(host_channel_storage<int>({{0, 1}}, uint64_t{1} << 31, uint64_t{1} << 31), invalid_argument);
   EXPECT_NO_THROW(host_channel_storage<int>({{3, 3, 5}}, 1, 0));
+  EXPECT_THROW(host_channel_storage<int>({{~0u, 0}}, 1, 1), invalid_argument);
+  EXPECT_THROW(host_channel_storage<int>({{0, 1}, {0, 1u << 24}}, 1, 1), invalid_argument);
 }
 
 }  // namespace

@@ -606,6 +606,39 @@ TEST(HaloDeadlinesOfWords, AreOfAThreadAndEndTheStepOfItsBlock) {
   EXPECT_EQ(storage.missing(), (named{{0, 0}}));
 }
 
+/// Each thread that gives up claims the report, and a grid has more of them than 16 bits can count.
+TEST(HaloDeadlinesOfWords, AreReportedByTheFirstOfAnyNumberOfThreads) {
+  using halo = host_halo<uint32_t, halo_form::words>;
+  host_halo_storage<uint32_t> storage(neighbourhood::line(3), 1);
+  std::atomic<bool> given_up{false};
+  launch(
+      host_device{}, {3, 1},
+      [&](halo h) {
+        const uint32_t block = host_grid::current().block();
+        if (block == 0) return;
+        h.put(0, 7);
+        h.send();
+        h.receive();
+        const halo_word from[2] = {h.word(0, 0), h.word(1, 0)};
+        uint32_t values[2];
+        if (block == 1) {
+          for (uint32_t i = 0; i < 1u << 16; ++i)
+            EXPECT_EQ(h.get_for(from, values, timeout(0)), wait_status::timed_out);
+          given_up.store(true);
+          return;
+        }
+        while (!given_up.load()) host_grid::current().pause();
+        (void)h.get(h.word(0, 0));
+        h.next();
+        h.put(0, 8);
+        h.send();
+        h.receive();
+        EXPECT_EQ(h.get_for(from, values, timeout(0)), wait_status::timed_out);
+      },
+      storage.halo<halo_form::words>());
+  EXPECT_EQ(storage.missing(), (named{{0, 0}}));
+}
+
 // ---- What is refused ----
 
 template <class Action>

@@ -189,6 +189,8 @@ TEST(Neighbourhood, RefusesNoBlocksAndTooMany) {
   EXPECT_EQ(refusal([] { (void)neighbourhood::torus({~0u, ~0u, ~0u}); }), words + "18446744073709551615.");
   EXPECT_EQ(neighbourhood::line(1u << 20).blocks(), 1u << 20);
   EXPECT_THROW((void)neighbourhood::torus({-1, 4}), invalid_argument);
+  EXPECT_THROW((void)neighbourhood::ring((uint64_t{1} << 32) + 5), invalid_argument);
+  EXPECT_THROW((void)neighbourhood::line((uint64_t{1} << 32) + 5), invalid_argument);
 }
 
 }  // namespace

@@ -149,7 +149,9 @@ struct arrival_log {
   template <class Grid>
   GPUSYNC_HD bool claim_report(Grid, uint32_t& claims) const {
     claims = Grid::memory::template fetch_add<memory_order::relaxed, scope::system>(claimed, 1u);
-    return claims % one_elsewhere == 0;
+    if (claims % one_elsewhere != 0) return false;
+    // One grid's threads may be more than that.
+    return claims == 0 || Grid::memory::template load<memory_order::relaxed, scope::system>(&report->gpus) != 0;
   }
 
   /// Before write_report(): which dependency counter was waited for, and what it had got.

@@ -124,7 +124,8 @@ struct vote_poll {
 ///   the answer
 ///
 /// The first vote of a launch passes one phase more, in which all members learn what the words held before, also in
-/// the split forms; enter_votes() does that at a better place. Nothing is reset between launches.
+/// the split forms; enter_votes() does that at a better place. arrive_… and cast_… wait for that phase without a
+/// deadline: kernels whose waits carry one begin with enter_votes_for(). Nothing is reset between launches.
 ///
 /// Cost: that of sync(), and of a read of shared memory (36 bytes of static shared memory per block). Adds of 64 bits
 /// instead of 32.

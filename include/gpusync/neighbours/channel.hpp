@@ -340,7 +340,7 @@ class basic_channels : public detail::passed_by_reference<basic_channels<T, Grid
   static_assert(Grid::whole_block, "the grid of the kernel; views of warps are given to sender() and receiver()");
 
  public:
-  /// Use the storage's handle() instead.
+  /// Use the storage's channels() instead.
   GPUSYNC_HD explicit basic_channels(const detail::channels_argument& given) : given_(given) {}
   /// For launches on host threads: what one thread of `original`'s kernel gets.
   GPUSYNC_HD basic_channels(detail::for_one_thread, const basic_channels& original) : given_(original.given_) {}

@@ -54,6 +54,8 @@ class channels_storage : public waiting_storage<Backend> {
     size_t words;
   };
 
+  static constexpr uint32_t most_blocks = 1u << timeout_report::block_bits;
+
   channels_storage(const typename Backend::place& where, layout plan, uint64_t before)
       : base(where, plan.blocks, plan.words, plan.table.size(), 1), plan_(std::move(plan)) {
     this->write_marks(plan_.table, 0);
@@ -69,6 +71,11 @@ class channels_storage : public waiting_storage<Backend> {
     layout made{{}, static_cast<uint32_t>(chunk), 0, 0};
     size_t lines = ends.size() * 2;
     for (const channel_ends& one : ends) {
+      for (const uint32_t block : {one.from, one.to}) {
+        if (block < most_blocks) continue;
+        throw invalid_argument("A channel cannot have an end in block " + std::to_string(block) +
+                               ": channels are for grids of up to " + std::to_string(most_blocks) + " blocks.");
+      }
       const uint64_t own = one.depth != 0 ? one.depth : depth;
       if (own < 1 || own >= most) {
         throw invalid_argument("The ring of a channel has 1 to 2^32 - 1 chunks, not " + std::to_string(own) + ".");

@@ -89,7 +89,8 @@ struct several_counters {
 /// What breaks the contract and can be seen ends the launch (see misuse): a publish more than the storage was told, one
 /// to a counter that earlier launches have left incomplete, a counter that does not exist, a wait without a deadline
 /// (publish()'s too) after one was given up. On the host the launch throws; on a GPU it fails, and the storage has the
-/// reason (storage.report()). A surplus publish is found with the block's next call, or by the next launch.
+/// reason (storage.report()). A surplus publish is found with the block's next call. One that is a block's last call of
+/// a launch may never be found, and lets waits of later launches end too early: call enter() behind the last publish.
 ///
 /// Progress: that of the blocks that publish; launch it with gpusync::launch(), which sees to it that all run at once.
 /// A graph whose tasks come, in each block, in an order in which they can be done one after the other cannot deadlock.
@@ -120,10 +121,11 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
   GPUSYNC_HD const detail::handle_header& header() const { return given_.header; }
 
   /// Does now what the block's first call would do: finds the epoch that the block is in. For blocks that have nothing
-  /// to do, and before a loop of tasks.
+  /// to do, and before a loop of tasks. Behind a loop it looks whether the block's last publish was one too many.
   GPUSYNC_API void enter() {
     Grid grid = Grid::current();
     join(grid);
+    check_published(grid);
   }
 
   /// The epoch that the block is in, counted from 0 since the storage was made, modulo 2^32. Its parity tells which of
@@ -136,7 +138,7 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
   /// Says that all threads of the block have done what who awaits the counter waits for.
   GPUSYNC_API void publish(uint32_t counter) { (void)publish_within(detail::one_counter{counter}, no_deadline{}); }
   /// The same to several counters at once, one thread each; a counter may stand in the list more than once. `counters`:
-  /// memory that all threads of the block can read.
+  /// memory that all threads of the block can read, and that stays as it is until they have met again.
   GPUSYNC_API void publish(const uint32_t* counters, uint32_t count) {
     (void)publish_within(detail::several_counters{counters, count}, no_deadline{});
   }
