@@ -789,6 +789,47 @@ TEST(HaloStorageRefusals, AWordThatWasOverwritten) {
             "halo a block must get() at least one word of each of its neighbours.");
 }
 
+/// A kernel that returns as soon as it has what it wants.
+template <halo_form Form>
+void leave_out_the_last_next() {
+  using halo = host_halo<uint32_t, Form>;
+  host_halo_storage<uint32_t> storage(neighbourhood::line(2), 1);
+  for (uint32_t launched = 0; launched < 4; ++launched) {
+    uint32_t got[2] = {};
+    launch(
+        host_device{}, {2, 2},
+        [&](halo h) {
+          const uint32_t own = host_grid::current().block();
+          if (host_grid::current().thread() == 0) h.put(0, 10 * launched + own);
+          h.send();
+          h.receive();
+          const uint32_t one = h.get(h.word(own == 0 ? 1 : 0, 0));
+          if (host_grid::current().thread() == 0) got[own] = one;
+        },
+        storage.template halo<Form>());
+    EXPECT_EQ(got[0], 10 * launched + 1);
+    EXPECT_EQ(got[1], 10 * launched);
+  }
+}
+
+TEST(HaloSteps, TheLastNextMayBeLeftOut) {
+  leave_out_the_last_next<halo_form::words>();
+  leave_out_the_last_next<halo_form::flags>();
+  leave_out_the_last_next<halo_form::automatic>();
+}
+
+TEST(HaloStorageRefusals, AWordThatIsNotThere) {
+  using halo = host_halo<uint32_t>;
+  host_halo_storage<uint32_t> storage(neighbourhood::line(1), 3);
+  for (const auto& [slot, word] : {std::pair{2u, 0u}, {0u, 3u}}) {
+    EXPECT_NE(refusal([&, slot = slot, word = word] {
+                launch(
+                    host_device{}, {1, 1}, [&](halo h) { (void)h.word(slot, word); }, storage.halo());
+              }).find("asked a halo for slot or word " + std::to_string(slot + word)),
+              std::string::npos);
+  }
+}
+
 TEST(HaloRule, CountsWhatTheGridPolls) {
   halo_rule rule;
   EXPECT_EQ(rule.choose(132, 2, 256, 4, 256), halo_form::words);

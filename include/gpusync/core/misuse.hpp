@@ -25,6 +25,7 @@ enum class misuse : uint32_t {
   bad_view,            ///< warps that cannot form a view of their block; detail: threads
   concurrent_calls,    ///< two reductions at once on one storage
   out_of_turn,         ///< a halo's functions called in another order than put(), send(), receive(), get(), next()
+  no_such_word,        ///< a slot or a word that a halo does not have; detail: its number
   overtaken,           ///< a halo's word was overwritten before it was got
   unknown_counter,     ///< a dependency counter that does not exist; detail: its number
   surplus_publish,     ///< more publishes in an epoch than the storage was told of; detail: the counter
@@ -75,6 +76,9 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
       return who +
              " used a halo out of turn. In each step: put() its words, send() once, receive() once, get() the "
              "neighbours' words, next() once.";
+    case misuse::no_such_word:
+      return who + " asked a halo for slot or word " + std::to_string(detail) +
+             ", which it does not have. Slots are numbered from 0 to slots() - 1, words from 0 to words() - 1.";
     case misuse::overtaken:
       return who +
              " came too late for a word of a neighbour, which had gone on and overwritten it. In each step of a halo a "

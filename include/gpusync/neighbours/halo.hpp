@@ -108,9 +108,9 @@ struct halo_argument {
 /// value; whatever the kernel calls takes it by reference. It stays valid as long as the storage that made it.
 ///
 /// A step: any threads put() the block's words, each word at most once; then all threads of the block call send(), then
-/// receive(), then any threads get() words of neighbours, then all call next(), behind the last step of a launch too:
-/// there the next launch finds which step is to come. A get() waits until the neighbour's word of this step is there.
-/// All blocks go through equally many steps of a launch.
+/// receive(), then any threads get() words of neighbours, then all call next(). A get() waits until the neighbour's
+/// word of this step is there. All blocks go through equally many steps of a launch; a step counts once it was sent,
+/// and words that are put behind the last one are lost.
 ///
 /// It is a channel and no barrier: with halo_form::words nothing is ordered but the words themselves, and what else a
 /// neighbour has written before its put() need not be seen. A neighbour may be one step ahead.
@@ -195,8 +195,11 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     return wait_status::completed;
   }
 
-  /// Where word `i` of the neighbour in a slot lies. Precondition: slot < slots(), i < words().
+  /// Where word `i` of the neighbour in a slot lies. A slot or a word that is not there ends the launch.
   GPUSYNC_API halo_word word(uint32_t slot, uint32_t i) const {
+    if (slot >= slots() || i >= words()) {
+      Grid::current().fail(given_.log.report, misuse::no_such_word, slot >= slots() ? slot : i);
+    }
     const uint32_t block = given_.places.row(Grid::current().block())[slot];
     return {block == detail::neighbour_places::none ? ~0u : block * given_.pitch + i};
   }
@@ -233,6 +236,12 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     const Grid grid = Grid::current();
     if (by_words()) {
+      // The next launch goes on behind this step, whether the block comes to its end or not. First of all, when all
+      // threads of the block know which step they are in.
+      if (passed_ == 0) grid.sync_block();
+      if (grid.thread() == 0) {
+        memory::template store<memory_order::relaxed, scope::device>(given_.places.flag(grid.block()), step_);
+      }
       if (given_.places.poll_backoff != 0) sent_at_ = static_cast<uint32_t>(grid.cycles());
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
@@ -377,13 +386,6 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   }
 
   GPUSYNC_API void end_step() {
-    if (by_words()) {
-      // The next launch begins where this one ends.
-      const Grid grid = Grid::current();
-      if (grid.thread() == 0) {
-        memory::template store<memory_order::relaxed, scope::device>(given_.places.flag(grid.block()), step_);
-      }
-    }
     ++step_;
     ++passed_;
     stage_ = stage::putting;
