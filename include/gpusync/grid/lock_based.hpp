@@ -85,21 +85,27 @@ struct lock_based : algorithm_defaults {
   }
 
   // Votes: thread 0 adds and polls.
+  /// Whether the calling thread adds to a vote's word.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static bool vote_adds(Grid grid, const state&) {
     return grid.thread() == 0;
   }
+  /// Whether it polls one.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static bool vote_polls(Grid grid, const state&) {
     return grid.thread() == 0;
   }
+  /// The first word that it adds to.
   GPUSYNC_HD static uint64_t* vote_added(uint32_t* words, const state&) { return vote_word::of_line(words); }
+  /// The first word that it polls.
   GPUSYNC_HD static const uint64_t* vote_polled(uint32_t* words, const state&) { return vote_word::of_line(words); }
+  /// What it does besides, off the critical path.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static void vote_drain(const state&) {}
+  /// Cycles from its add to its first poll.
   GPUSYNC_HD static uint32_t vote_backoff(const state&) { return 0; }
 };
 

@@ -175,23 +175,29 @@ struct placed_counters : algorithm_defaults {
   }
 
   // Votes: who adds to a counter, or polls it, does so to a vote_word of its line, under any plan.
+  /// Whether the calling thread adds to a vote's word.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static bool vote_adds(Grid, const state& own) {
     return (own.part & adds) != 0;
   }
+  /// Whether it polls one.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static bool vote_polls(Grid, const state& own) {
     return (own.part & polls) != 0;
   }
+  /// The first word that it adds to.
   GPUSYNC_HD static uint64_t* vote_added(uint32_t*, const state& own) { return votes_beside(own.add_to); }
+  /// The first word that it polls.
   GPUSYNC_HD static const uint64_t* vote_polled(uint32_t*, const state& own) { return votes_beside(own.poll_at); }
+  /// What it does besides, off the critical path.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static void vote_drain(const state& own) {
     drain<Grid>(own);
   }
+  /// Cycles from its add to its first poll.
   GPUSYNC_HD static uint32_t vote_backoff(const state& own) { return own.poll_backoff; }
 
  private:

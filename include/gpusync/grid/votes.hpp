@@ -32,7 +32,8 @@ namespace grid {
 struct vote_word {
   /// Where a line has its two, in words of 32 bits. No plan of placed counters has its word there: these belong to
   /// more copies of counters than a line can have (see packed_plan::word()).
-  static constexpr uint32_t first = 10, second = 14;
+  static constexpr uint32_t first = 10;
+  static constexpr uint32_t second = 14;  ///< see `first`
 
   /// The first of a line that begins at `line`; the second is `apart` words of 64 bits behind it.
   static constexpr uint32_t apart = (second - first) / 2;

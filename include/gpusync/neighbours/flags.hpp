@@ -130,6 +130,7 @@ struct neighbour_flags : algorithm_defaults {
   GPUSYNC_HD static uint32_t next_stamp(token of) { return of + 1; }
   GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
 
+  /// A block's part, and the phase that it is in, as its own flag says.
   GPUSYNC_API_TEMPLATE
   template <bool Foremost, class Grid>
   GPUSYNC_HD static state find(Grid grid, const places& at, membership who) {
@@ -148,6 +149,7 @@ struct neighbour_flags : algorithm_defaults {
     return own;
   }
 
+  /// find() and arrive() in one. `lost`: what `log` then knows of a lost phase.
   GPUSYNC_API_TEMPLATE
   template <bool Foremost, class Grid>
   GPUSYNC_HD static token arrive_first(Grid grid, const places& at, membership who, state& own, const arrival_log& log,

@@ -120,7 +120,7 @@ struct halo_argument {
 /// that has been overwritten ends the launch (misuse::overtaken).
 ///
 /// halo_form::words: a word and the number of its step are one access of 8 bytes, so the number proves the word; each
-/// reader polls the very words it wants. The quickest way for up to some 4 MB that the grid polls in a step; a cliff
+/// reader polls the very words it wants. The quickest way for up to some 9 MB that the grid polls in a step; a cliff
 /// beyond (docs/neighbours.md). halo_form::flags: plain data, and the flags of a neighbour barrier.
 /// halo_form::automatic: as the storage's rule says for the launch.
 ///
@@ -134,9 +134,11 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
                 "a halo's values are trivially copyable, of 4 or 8 bytes");
 
  public:
+  /// What a word holds.
   using value_type = T;
+  /// What a storage makes it from.
   using argument = detail::halo_argument<T>;
-  static constexpr halo_form form_of = Form;
+  static constexpr halo_form form_of = Form;  ///< the form that it is compiled for
 
   /// Use the storage's halo() instead.
   GPUSYNC_HD explicit basic_halo(const argument& given) : given_(given) {

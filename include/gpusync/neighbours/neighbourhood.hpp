@@ -27,9 +27,9 @@ enum class corners {
 /// Blocks are counted as a grid counts them, x fastest.
 class neighbourhood {
  public:
-  static constexpr uint32_t none = ~0u;       ///< in a slot without a neighbour
-  static constexpr uint32_t most_slots = 32;  ///< for more neighbours take a grid barrier
-  static constexpr uint32_t most_blocks = 1u << 20;
+  static constexpr uint32_t none = ~0u;              ///< in a slot without a neighbour
+  static constexpr uint32_t most_slots = 32;         ///< for more neighbours take a grid barrier
+  static constexpr uint32_t most_blocks = 1u << 20;  ///< of a neighbourhood
 
   /// A closed row. Slots: the block before, the block behind. Throws invalid_argument for 0 blocks or too many.
   static neighbourhood ring(uint64_t blocks) { return torus(extent(blocks)); }

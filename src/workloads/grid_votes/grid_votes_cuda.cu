@@ -26,7 +26,7 @@ const void* votes_kernel() {
 
 template <unsigned FullBlocks>
 cuda_own_method by_votes(const vote_method& one) {
-  const bool ours = one.barrier == default_votes_barrier;
+  const bool ours = std::string_view(one.barrier) == default_votes_barrier;
   const auto waits_by = [name = std::string(one.barrier)](const cuda_target& where,
                                                           const step_shape& shape) -> std::unique_ptr<cuda_waiting> {
     return make_cuda_barrier(name, where, shape.blocks, std::nullopt);
