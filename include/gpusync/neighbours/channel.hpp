@@ -314,6 +314,8 @@ class channel_receiver : public detail::passed_by_reference<channel_receiver<T, 
 /// (cuda_warps_grid), by some of its warps. A block may hold any number of ends, both of one channel too if other
 /// warps hold them; an end that is made anew goes on where the one before has stopped, also in the next launch: what
 /// was sent and not taken is taken then.
+/// The last chunk of an end needs its next() too: without it the chunk does not count, so a sender made anew puts the
+/// same chunk again, and a receiver made anew gets it again.
 ///
 /// What it orders: nothing but its own words. A value that was got is the one that was put in its place; weak data
 /// that the sender wrote before need not be visible to who got it. That is why no fence is needed: each word carries a
