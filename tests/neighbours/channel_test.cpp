@@ -204,6 +204,30 @@ TEST(HostChannel, AnEndThatIsMadeAnewGoesOnWhereTheOneBeforeHasStopped) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(HostChannel, AChunkWithoutItsNextDoesNotCount) {
+  host_channel_storage<int> storage({{0, 1}}, 1, 4);
+  const auto run = [&](int put, bool sent, int expected, bool taken) {
+    launch(
+        host_device{}, {2, 1},
+        [&](host_channels<int> channels) {
+          if (host_grid::current().block() == 0) {
+            auto out = channels.sender(0);
+            out.put(0, put);
+            if (sent) out.next();
+          } else {
+            auto in = channels.receiver(0);
+            EXPECT_EQ(in.get(0), expected);
+            if (taken) in.next();
+          }
+        },
+        storage.channels());
+  };
+  run(7, false, 7, false);  // neither end counts it
+  run(7, true, 7, false);   // put and got a second time; the receiver does not count it
+  run(8, true, 7, true);
+  run(9, true, 8, true);
+}
+
 TEST(HostChannel, ADeadlineNamesTheSenderThatDoesNotComeAndTheChunk) {
   host_channel_storage<int> storage({{0, 1}}, 2, 2);
   std::atomic<int> timed_out{0};
