@@ -620,10 +620,10 @@ TEST(HaloDeadlinesOfWords, AreReportedByTheFirstOfAnyNumberOfThreads) {
         h.send();
         h.receive();
         const halo_word from[2] = {h.word(0, 0), h.word(1, 0)};
-        uint32_t values[2];
+        uint32_t both[2];
         if (block == 1) {
           for (uint32_t i = 0; i < 1u << 16; ++i)
-            EXPECT_EQ(h.get_for(from, values, timeout(0)), wait_status::timed_out);
+            EXPECT_EQ(h.get_for(from, both, timeout(0)), wait_status::timed_out);
           given_up.store(true);
           return;
         }
@@ -633,7 +633,7 @@ TEST(HaloDeadlinesOfWords, AreReportedByTheFirstOfAnyNumberOfThreads) {
         h.put(0, 8);
         h.send();
         h.receive();
-        EXPECT_EQ(h.get_for(from, values, timeout(0)), wait_status::timed_out);
+        EXPECT_EQ(h.get_for(from, both, timeout(0)), wait_status::timed_out);
       },
       storage.halo<halo_form::words>());
   EXPECT_EQ(storage.missing(), (named{{0, 0}}));
