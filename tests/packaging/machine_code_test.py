@@ -271,16 +271,20 @@ def check_neighbours(code):
 
 
 def check_halo(code, kernel, access):
-    """Of a step by words: from the store of a word to the block's meeting there is nothing that orders."""
+    """Of a step by words: from the store of a word to the block's meeting there is nothing that orders. Only in the first
+    step of a launch does the block meet before it counts the step."""
     store = index_of(code, f"STG.E.{access}.STRONG.GPU")
     expect(store is not None, f"{kernel}: a word is put by one strong store of {access} bits")
     if failures:
         return
-    poll, end = index_of(code, f"LDG.E.{access}.STRONG.GPU", store), index_of(code, "BAR.SYNC", store)
-    expect(poll is not None and end is not None and poll < end, f"{kernel}: words are polled, and then the block meets")
+    poll = index_of(code, f"LDG.E.{access}.STRONG.GPU", store)
+    end = None if poll is None else index_of(code, "BAR.SYNC", poll)
+    expect(poll is not None and end is not None, f"{kernel}: words are polled, and then the block meets")
     if failures:
         return
-    expect(sum(i.startswith("STG") for i in code[store:end]) == 1, f"{kernel}: one store of a word")
+    expect(sum(i.startswith("BAR") for i in code[store:poll]) == 1, f"{kernel}: one meeting before, of the first step")
+    expect([i.split()[0] for i in code[store:end] if i.startswith("STG")] ==
+           [f"STG.E.{access}.STRONG.GPU", "STG.E.STRONG.GPU"], f"{kernel}: one store of a word, one of the step's number")
     expect(not any(i.startswith(("MEMBAR", "CCTL", "ERRBAR")) for i in code[:end]), f"{kernel}: no fence")
     expect(not any(i.startswith(("ATOM", "RED")) for i in code), f"{kernel}: no read-modify-write")
     expect(not any(i.startswith(("LDL", "STL")) for i in code), f"{kernel}: nothing lies in local memory")
