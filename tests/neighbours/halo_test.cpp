@@ -622,8 +622,7 @@ TEST(HaloDeadlinesOfWords, AreReportedByTheFirstOfAnyNumberOfThreads) {
         const halo_word from[2] = {h.word(0, 0), h.word(1, 0)};
         uint32_t both[2];
         if (block == 1) {
-          for (uint32_t i = 0; i < 1u << 16; ++i)
-            EXPECT_EQ(h.get_for(from, both, timeout(0)), wait_status::timed_out);
+          for (uint32_t i = 0; i < 1u << 16; ++i) EXPECT_EQ(h.get_for(from, both, timeout(0)), wait_status::timed_out);
           given_up.store(true);
           return;
         }
