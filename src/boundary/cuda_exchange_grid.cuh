@@ -9,10 +9,8 @@
 namespace gpusync::tool {
 
 struct cuda_exchange_grid : cuda_grid {
-  /// `value` of the thread before this one in the warp; the first thread gets its own. All threads of the warp call it.
-  __device__ __forceinline__ int32_t from_thread_before(int32_t value) const { return __shfl_up_sync(~0u, value, 1); }
   /// `value` of the thread before this one in the warp, or behind it; at the warp's ends its own. All threads of the
-  /// warp call them. Value: float or double.
+  /// warp call them. Value: a number of 4 or 8 bytes.
   template <class Value>
   __device__ __forceinline__ Value before(Value value) const {
     return __shfl_up_sync(~0u, value, 1);

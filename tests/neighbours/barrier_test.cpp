@@ -7,18 +7,17 @@
 #include <chrono>
 #include <random>
 
+#include "support/exchanges_of_neighbours.hpp"
+
 namespace gpusync {
 namespace {
 
 using namespace std::chrono_literals;
+using test::meeting;
+using test::mixed;
+using test::named;
+using test::patience;
 using barrier = host_neighbour_barrier;
-
-/// Longer than any test takes: a wait that would hang fails instead.
-constexpr auto patience = 20s;
-
-uint64_t mixed(uint64_t chain, uint64_t with) {
-  return (chain ^ with) * 0x9e3779b97f4a7c15u + 0x7f4a7c15u;
-}
 
 /// What each block's chain is after so many phases: in each it takes in what its neighbours' were after the one before.
 std::vector<uint64_t> reference(const neighbourhood& who, uint32_t phases) {
@@ -188,17 +187,6 @@ TEST(NeighbourBarrier, WaitsForNobodyElse) {
 }
 
 // ---- Deadlines ----
-
-using named = std::vector<missing_block>;
-
-/// All threads of a launch meet, beside what is tested: on a machine with much else to do, some begin late.
-struct meeting {
-  std::atomic<uint32_t> there{0};
-  void of(uint32_t threads) {
-    ++there;
-    while (there < threads) std::this_thread::yield();
-  }
-};
 
 /// Block `absent` of a ring of 6 passes `phases` and then never comes; who waits for it gives up after a moment, and
 /// the others after long.

@@ -8,16 +8,16 @@
 #include <cstring>
 #include <random>
 
+#include "support/exchanges_of_neighbours.hpp"
+
 namespace gpusync {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr auto patience = 20s;
-
-uint64_t mixed(uint64_t chain, uint64_t with) {
-  return (chain ^ with) * 0x9e3779b97f4a7c15u + 0x7f4a7c15u;
-}
+using test::meeting;
+using test::mixed;
+using test::named;
+using test::patience;
 
 /// Any bits as a value that compares equal to itself.
 template <class T>
@@ -363,17 +363,6 @@ TEST(HaloSteps, SendingDoesNotWait) {
 }
 
 // ---- Deadlines ----
-
-using named = std::vector<missing_block>;
-
-/// All threads of a launch meet, beside what is tested: on a machine with much else to do, some begin late.
-struct meeting {
-  std::atomic<uint32_t> there{0};
-  void of(uint32_t threads) {
-    ++there;
-    while (there < threads) std::this_thread::yield();
-  }
-};
 
 template <halo_form Form>
 struct of_form {

@@ -68,10 +68,6 @@ class exchanging_grid {
   void* dynamic_shared() const { return shared_.dynamic_shared(); }
   uint32_t opaque(uint32_t value) const { return value; }
 
-  int32_t from_thread_before(int32_t value) const {
-    const uint32_t lane = thread_ % warp_size;
-    return shared_.exchange(thread_, turn_++, value, lane == 0 ? 0 : lane - 1);
-  }
   template <class Value>
   Value before(Value value) const {
     const uint32_t lane = thread_ % warp_size;

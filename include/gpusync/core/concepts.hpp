@@ -54,8 +54,7 @@ namespace gpusync {
 ///   `sync_named<number>(threads)`, at which parts of a block meet, and the warps of a block as the members of a small
 ///   grid, with `memory`, `blocks()`, `block()`, `threads()`, `thread()`, `sync_block()`, `now()` and `pause()`
 /// - `sync_block_count(value)`, `shared_words()`, `share(words, index, value)`, `shared(words, index)`: what votes ask
-/// for
-///   besides: sync_block() that returns in how many threads `value` was true; and nine words that a block's threads
+///   for besides: sync_block() that returns in how many threads `value` was true; and nine words that a block's threads
 ///   share, where they are, a write and a read of one, which a sync_block() must part
 /// - `fail(report, reason, detail)`: ends the launch for a broken contract, which it leaves in the report, if that is
 ///   not null; does not return

@@ -163,8 +163,8 @@ struct wavefront_rows {
     const uint32_t lane = grid.thread() % Grid::warp_size;
     // What the row above the thread's first handed down on the diagonal before.
     handed_down above;
-    above.score = grid.from_thread_before(now.score[Rows - 1]);
-    above.gap = grid.from_thread_before(now.down[Rows - 1]);
+    above.score = grid.before(now.score[Rows - 1]);
+    above.gap = grid.before(now.down[Rows - 1]);
     if (lane == 0) above = now.above;
     now.passing = now.passing << 8 | now.next;
     GPUSYNC_UNROLL()
