@@ -84,6 +84,9 @@ __global__ void puts_twice_in_a_step(halo<float> exchange) {
   exchange.send();
   exchange.put(0, 1.0f);
 }
+__global__ void puts_beyond(halo<float> exchange) {
+  if (cuda_grid().block() == 2) exchange.put(6'000'000, 1.0f);
+}
 /// Block 1 is late, and block 0 does not look at it.
 __global__ void overtakes(halo<float, halo_form::words> exchange) {
   const cuda_grid grid;
@@ -186,6 +189,7 @@ int main(int argc, char** argv) {
        }},
       {"outlives", [&] { run(outlives_a_time_out); }},
       {"out_of_turn", [&] { launch(gpu, nullptr, shape, puts_twice_in_a_step, words.halo()); }},
+      {"puts_beyond", [&] { launch(gpu, nullptr, shape, puts_beyond, words.halo()); }},
       {"overtaken", [&] { launch(gpu, nullptr, shape, overtakes, words.halo<halo_form::words>()); }},
       {"lost_neighbours", [&] { launch(gpu, nullptr, shape, waits_for_lost_neighbours, neighbours.barrier()); }},
       {"wrong_end", [&] { launch(gpu, nullptr, shape, takes_the_other_end, streams.channels()); }},

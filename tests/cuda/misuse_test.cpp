@@ -42,6 +42,7 @@ INSTANTIATE_TEST_SUITE_P(
                     misuse_case{"queued", "waited without a deadline at a barrier of which a phase had been given up"},
                     misuse_case{"entered", "waited without a deadline at a barrier of which a phase had been given up"},
                     misuse_case{"out_of_turn", "used a halo out of turn"},
+                    misuse_case{"puts_beyond", "Block 2 asked a halo for slot or word 6000000, which it does not have"},
                     misuse_case{"overtaken", "came too late for a word of a neighbour"},
                     misuse_case{"lost_neighbours", "waited without a deadline at a barrier of which a phase had been"},
                     misuse_case{"wrong_end", "Block 1 took an end of channel 0 that is another block's"},

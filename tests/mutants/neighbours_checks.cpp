@@ -206,6 +206,30 @@ void a_word_that_was_overwritten_ends_the_launch() {
   expect(words.find("overwritten") != std::string::npos, "who does not look at a neighbour is found out");
 }
 
+void a_word_that_is_not_there_is_not_put() {
+  host_halo_storage<uint32_t> storage(neighbourhood::line(2), 3);
+  for (const bool as_pair : {false, true}) {
+    storage.reset();
+    std::string words;
+    try {
+      launch(
+          host_device{}, {2, 1},
+          [&](host_halo<uint32_t> halo) {
+            if (host_grid::current().block() == 1) return;
+            if (as_pair) {
+              halo.put_pair(2, 1, 2);
+            } else {
+              halo.put(3, 1);
+            }
+          },
+          storage.halo());
+    } catch (const invalid_argument& refused) {
+      words = refused.what();
+    }
+    expect(words.find("which it does not have") != std::string::npos, "a put behind a block's words is refused");
+  }
+}
+
 constexpr named_check checks[] = {
     {"neighbours_are_mutual", neighbours_are_mutual},
     {"one_thread_waits_for_all_its_neighbours", one_thread_waits_for_all_its_neighbours},
@@ -218,6 +242,7 @@ constexpr named_check checks[] = {
     {"a_neighbour_of_which_one_word_has_come_is_missing", a_neighbour_of_which_one_word_has_come_is_missing},
     {"a_late_block_is_told_where_it_enters", a_late_block_is_told_where_it_enters},
     {"a_word_that_was_overwritten_ends_the_launch", a_word_that_was_overwritten_ends_the_launch},
+    {"a_word_that_is_not_there_is_not_put", a_word_that_is_not_there_is_not_put},
 };
 
 }  // namespace

@@ -58,8 +58,8 @@ std::vector<uint64_t> reference(const neighbourhood& who, uint32_t words, uint32
   return chains;
 }
 
-enum class way { single, several, pairs, bounded };
-constexpr way all_ways[] = {way::single, way::several, way::pairs, way::bounded};
+enum class way { single, several, pairs, bounded, bounded_pairs };
+constexpr way all_ways[] = {way::single, way::several, way::pairs, way::bounded, way::bounded_pairs};
 
 /// Blocks whose threads put words in turn and each get them all. What was not as it should be is counted.
 template <class T, halo_form Form>
@@ -69,6 +69,8 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
   if (chains.empty()) {
     for (uint32_t block = 0; block < who.blocks(); ++block) chains.push_back(block + 1);
   }
+  const bool bounded = how == way::bounded || how == way::bounded_pairs;
+  const bool by_pairs = how == way::pairs || how == way::bounded_pairs;
   std::atomic<uint32_t> other_form{0}, late{0};
   for (const uint32_t steps : launches) {
     std::vector<uint64_t> last = chains;
@@ -80,12 +82,12 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
           std::minstd_rand random(own * 37 + grid.thread() + 1);
           uint64_t chain = chains[own];
           if (expected != halo_form::automatic) other_form += halo.form() != expected;
-          if (random() % 2 == 0) halo.enter();
+          if ((own + steps) % 2 == 0) halo.enter();
           for (uint32_t step = 0; step < steps; ++step) {
             if (random() % 8 == 0) std::this_thread::yield();
             for (uint32_t i = 0; i < words; i += 2) {
               if ((i / 2 + step) % threads != grid.thread()) continue;
-              if (how == way::pairs && i + 1 < words) {
+              if (by_pairs && i + 1 < words) {
                 halo.put_pair(i, word_of<T>(chain, i), word_of<T>(chain, i + 1));
               } else {
                 halo.put(i, word_of<T>(chain, i));
@@ -94,7 +96,7 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
             }
             halo.send();
             wait_status status = wait_status::completed;
-            if (how == way::bounded) {
+            if (bounded) {
               status = halo.receive_for(patience);
             } else {
               halo.receive();
@@ -109,13 +111,18 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
                   if (two) got[1] = halo.get(from[1]);
                 } else if (how == way::several) {
                   halo.get(from, got);
-                } else if (how == way::bounded) {
+                } else if (how == way::bounded || (bounded && !two)) {
                   status = halo.get_for(from, got, patience);
                   if (status != wait_status::completed) break;
                 } else if (two) {
                   const halo_word pairs[1] = {from[0]};
                   T both[1][2];
-                  halo.get_pairs(pairs, both);
+                  if (bounded) {
+                    status = halo.get_pairs_for(pairs, both, patience);
+                    if (status != wait_status::completed) break;
+                  } else {
+                    halo.get_pairs(pairs, both);
+                  }
                   got[0] = both[0][0];
                   got[1] = both[0][1];
                 } else {
@@ -125,7 +132,7 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
                 if (two) chain = mixed(chain, bits_of(got[1]));
               }
             }
-            if (how == way::bounded) {
+            if (bounded) {
               if (halo.next_for(status) != wait_status::completed) {
                 ++late;
                 return;
@@ -817,6 +824,29 @@ TEST(HaloStorageRefusals, AWordThatIsNotThere) {
               }).find("asked a halo for slot or word " + std::to_string(slot + word)),
               std::string::npos);
   }
+}
+
+TEST(HaloStorageRefusals, AWordThatIsNotThereToBePut) {
+  using halo = host_halo<uint32_t>;
+  host_halo_storage<uint32_t> storage(neighbourhood::line(2), 3);
+  const auto says = [&](auto put, uint32_t word) {
+    storage.reset();
+    EXPECT_NE(refusal([&] {
+                launch(
+                    host_device{}, {2, 1},
+                    [&](halo h) {
+                      if (host_grid::current().block() == 1) put(h, word);
+                    },
+                    storage.halo());
+              }).find("Block 1 asked a halo for slot or word " + std::to_string(word)),
+              std::string::npos);
+  };
+  for (const uint32_t word : {3u, 4u, 6'000'000u, ~0u}) {
+    says([](halo& h, uint32_t i) { h.put(i, 1); }, word);
+    says([](halo& h, uint32_t i) { h.put_pair(i, 1, 2); }, word);
+  }
+  says([](halo& h, uint32_t i) { h.put_pair(i, 1, 2); }, 1);  // odd
+  says([](halo& h, uint32_t i) { h.put_pair(i, 1, 2); }, 2);  // there is no word 3
 }
 
 TEST(HaloRule, CountsWhatTheGridPolls) {

@@ -271,8 +271,8 @@ def check_neighbours(code):
 
 
 def check_halo(code, kernel, access):
-    """Of a step by words: from the store of a word to the block's meeting there is nothing that orders. Only in the first
-    step of a launch does the block meet before it counts the step."""
+    """Of a step by words: from the store of a word to the block's meeting there is nothing that orders. Only
+    before the first step of a launch does the block meet, outside the loop."""
     store = index_of(code, f"STG.E.{access}.STRONG.GPU")
     expect(store is not None, f"{kernel}: a word is put by one strong store of {access} bits")
     if failures:
@@ -282,7 +282,8 @@ def check_halo(code, kernel, access):
     expect(poll is not None and end is not None, f"{kernel}: words are polled, and then the block meets")
     if failures:
         return
-    expect(sum(i.startswith("BAR") for i in code[store:poll]) == 1, f"{kernel}: one meeting before, of the first step")
+    expect(sum(i.startswith("BAR") for i in code[:store]) == 1, f"{kernel}: one meeting before the steps")
+    expect(not any(i.startswith("BAR") for i in code[store:poll]), f"{kernel}: none before the polls of a step")
     expect([i.split()[0] for i in code[store:end] if i.startswith("STG")] ==
            [f"STG.E.{access}.STRONG.GPU", "STG.E.STRONG.GPU"], f"{kernel}: one store of a word, one of the step's number")
     expect(not any(i.startswith(("MEMBAR", "CCTL", "ERRBAR")) for i in code[:end]), f"{kernel}: no fence")

@@ -175,12 +175,13 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// How a launch finds the storage.
   GPUSYNC_HD const detail::handle_header& header() const { return given_.header; }
 
-  /// Finds the step that the block is in. Need not be called; before a loop of steps it keeps this out of the loop's
-  /// code. All threads of the block. After a step was given up it ends the launch.
+  /// Finds the step that the block is in, and meets the block's threads. Need not be called; before a loop of steps it
+  /// keeps both out of the loop's code. All threads of the block. After a step was given up it ends the launch.
   GPUSYNC_API void enter() {
-    if (stage_ == stage::fresh) return join();
+    if (stage_ == stage::fresh) join();
     // Said plainly, for a compiler to know what it is in the steps that follow.
     if (stage_ != stage::putting) refuse(given_.log.report, stage_);
+    meet(Grid::current());
   }
   /// The same for kernels whose waits carry deadlines: they begin with it, for a first put() or send() is an enter().
   /// timed_out: a step has been given up, by an earlier launch most likely; leave the kernel.
@@ -193,44 +194,37 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
         stage_ = stage::lost;
         return wait_status::timed_out;
       }
+      met_ = true;
+    } else {
+      meet(grid);
     }
     return wait_status::completed;
   }
 
   /// Where word `i` of the neighbour in a slot lies. A slot or a word that is not there ends the launch.
   GPUSYNC_API halo_word word(uint32_t slot, uint32_t i) const {
-    if (slot >= slots() || i >= words()) {
-      Grid::current().fail(given_.log.report, misuse::no_such_word, slot >= slots() ? slot : i);
-    }
+    if (slot >= slots() || i >= words()) refuse_word(given_.log.report, slot >= slots() ? slot : i);
     const uint32_t block = given_.places.row(Grid::current().block())[slot];
     return {block == detail::neighbour_places::none ? ~0u : block * given_.pitch + i};
   }
 
-  /// Word `i` of the calling block in this step. Precondition: i < words(), and nobody else puts it in this step.
+  /// Word `i` of the calling block in this step. Precondition: nobody else puts it in this step. A word that is not
+  /// there ends the launch.
   GPUSYNC_API void put(uint32_t i, T value) {
     at_stage(stage::putting);
-    const uint32_t at = own_ + i;
-    if (by_words()) {
-      memory::template store<memory_order::relaxed, scope::device>(buffer(given_.units) + at,
-                                                                   halves::make(bits_of(value), step()));
-    } else {
-      buffer(given_.plain)[at] = bits_of(value);
-    }
+    // Others wait for the store, so what the test costs comes behind it.
+    const bool is_there = i < given_.words;
+    store_word(own_ + (is_there ? i : 0), value);
+    if (!is_there) refuse_word(given_.log.report, i);
   }
 
-  /// Words `i` and `i + 1`, by one access where they are of 4 bytes. Precondition: i is even.
+  /// Words `i` and `i + 1`, by one access where they are of 4 bytes. `i` is even: an odd one, as words that are not
+  /// there, ends the launch.
   GPUSYNC_API void put_pair(uint32_t i, T first, T second) {
-    if constexpr (sizeof(T) == 4) {
-      at_stage(stage::putting);
-      if (by_words()) {
-        memory::template store<memory_order::relaxed, scope::device>(
-            reinterpret_cast<word_pair*>(buffer(given_.units) + own_ + i),
-            word_pair{halves::make(bits_of(first), step()), halves::make(bits_of(second), step())});
-        return;
-      }
-    }
-    put(i, first);
-    put(i + 1, second);
+    at_stage(stage::putting);
+    const bool is_there = i % 2 == 0 && i / 2 < given_.words / 2;
+    store_pair(own_ + (is_there ? i : 0), first, second);
+    if (!is_there) refuse_word(given_.log.report, i);
   }
 
   /// The block has put all its words of this step. All threads of the block.
@@ -240,10 +234,8 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     if (by_words()) {
       // The next launch goes on behind this step, whether the block comes to its end or not. First of all, when all
       // threads of the block know which step they are in.
-      if (passed_ == 0) grid.sync_block();
-      if (grid.thread() == 0) {
-        memory::template store<memory_order::relaxed, scope::device>(given_.places.flag(grid.block()), step_);
-      }
+      meet(grid);
+      if (count_ != nullptr) memory::template store<memory_order::relaxed, scope::device>(count_, step_);
       if (given_.places.poll_backoff != 0) sent_at_ = static_cast<uint32_t>(grid.cycles());
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
@@ -281,6 +273,12 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   template <uint32_t Count>
   GPUSYNC_HD void get_pairs(const halo_word (&from)[Count], T (&values)[Count][2]) {
     (void)get_pairs_within(from, values, no_deadline{});
+  }
+  /// The same, but gives up after `span`: see get_for().
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count>
+  GPUSYNC_HD wait_status get_pairs_for(const halo_word (&from)[Count], T (&values)[Count][2], timeout span) {
+    return get_pairs_within(from, values, deadline(span));
   }
 
   /// The step is over for the block. All threads of the block; none may put before all have got.
@@ -328,8 +326,35 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// The buffer of this step, of two.
   GPUSYNC_API_TEMPLATE
   template <class Word>
-  GPUSYNC_HD Word* buffer(Word* both) const {
-    return (step_ & 1u) != 0 ? both + size_t{given_.blocks} * given_.pitch : both;
+  GPUSYNC_HD Word* buffer() const {
+    return reinterpret_cast<Word*>(buffer_);
+  }
+  GPUSYNC_API void turn_buffer(Grid grid) {
+    const size_t place = (step_ & 1u) != 0 ? size_t{given_.blocks} * given_.pitch : 0;
+    // Opaque, or the compiler would choose anew for each word and poll, and where others wait for it.
+    buffer_ = grid.opaque(by_words() ? reinterpret_cast<uint32_t*>(given_.units + place)
+                                     : reinterpret_cast<uint32_t*>(given_.plain + place));
+  }
+
+  GPUSYNC_API void store_word(uint32_t at, T value) {
+    if (by_words()) {
+      memory::template store<memory_order::relaxed, scope::device>(buffer<unit>() + at,
+                                                                   halves::make(bits_of(value), step()));
+    } else {
+      buffer<bits>()[at] = bits_of(value);
+    }
+  }
+  GPUSYNC_API void store_pair(uint32_t at, T first, T second) {
+    if constexpr (sizeof(T) == 4) {
+      if (by_words()) {
+        memory::template store<memory_order::relaxed, scope::device>(
+            reinterpret_cast<word_pair*>(buffer<unit>() + at),
+            word_pair{halves::make(bits_of(first), step()), halves::make(bits_of(second), step())});
+        return;
+      }
+    }
+    store_word(at, first);
+    store_word(at + 1, second);
   }
 
   GPUSYNC_HD static bits bits_of(T value) {
@@ -366,6 +391,19 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
                          0);
   }
 
+  GPUSYNC_API_TEMPLATE
+  template <class Nothing = void>
+  [[noreturn]] GPUSYNC_HD GPUSYNC_COLD static void refuse_word(timeout_report* report, uint32_t number) {
+    Grid::current().fail(report, misuse::no_such_word, number);
+  }
+
+  /// Before the block counts its first step of the launch, all its threads have read the count. All threads of the
+  /// block; enter() does it outside a loop of steps.
+  GPUSYNC_API void meet(Grid grid) {
+    if (by_words() && !met_) grid.sync_block();
+    met_ = true;
+  }
+
   GPUSYNC_API void join() {
     const Grid grid = Grid::current();
     find_step(grid);
@@ -379,17 +417,22 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     if (grid.blocks() != given_.blocks) grid.fail(given_.log.report, misuse::outsider, given_.blocks);
     own_ = grid.block() * given_.pitch;
     if (by_words()) {
-      step_ = memory::template load<memory_order::relaxed, scope::device>(given_.places.flag(grid.block())) + 1;
+      uint32_t* const count = given_.places.flag(grid.block());
+      step_ = memory::template load<memory_order::relaxed, scope::device>(count) + 1;
+      // Opaque, or both the thread and the address would be found anew in each step.
+      count_ = grid.opaque(grid.thread() == 0 ? count : nullptr);
     } else {
       state_ = grid::neighbour_flags::find<false>(grid, given_.places, {grid.block(), given_.blocks});
       step_ = state_.goal;
     }
+    turn_buffer(grid);
     stage_ = stage::putting;
   }
 
   GPUSYNC_API void end_step() {
     ++step_;
     ++passed_;
+    turn_buffer(Grid::current());
     stage_ = stage::putting;
   }
 
@@ -436,12 +479,12 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     if (!by_words()) {
       GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < Count; ++i) {
-        values[i] = from[i].exists() ? value_of(buffer(given_.plain)[from[i].at]) : T();
+        values[i] = from[i].exists() ? value_of(buffer<bits>()[from[i].at]) : T();
       }
       return wait_status::completed;
     }
     unit found[Count];
-    const wait_status status = await<halves>(buffer(given_.units), from, found, bits_of(T()), limit);
+    const wait_status status = await<halves>(from, found, bits_of(T()), limit);
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < Count; ++i) values[i] = value_of(halves::value(found[i]));
     return status;
@@ -451,13 +494,13 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   template <uint32_t Count, class Deadline>
   GPUSYNC_HD wait_status get_pairs_within(const halo_word (&from)[Count], T (&values)[Count][2], Deadline limit) {
     if constexpr (sizeof(T) == 4) {
+      if (is_lost_to<Deadline>()) return wait_status::timed_out;
       at_stage(stage::received);
       if (by_words()) {
         word_pair found[Count];
         // Two words of 4 bytes lie as the halves of one of 8.
         const wait_status status =
-            await<detail::halo_unit<8>>(reinterpret_cast<const word_pair*>(buffer(given_.units)), from, found,
-                                        uint64_t{bits_of(T())} << 32 | bits_of(T()), limit);
+            await<detail::halo_unit<8>>(from, found, uint64_t{bits_of(T())} << 32 | bits_of(T()), limit);
         GPUSYNC_UNROLL()
         for (uint32_t i = 0; i < Count; ++i) {
           values[i][0] = value_of(halves::value(found[i].first));
@@ -480,12 +523,10 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// there is no neighbour, for a word that is of every step: it needs no test of its own.
   GPUSYNC_API_TEMPLATE
   template <class Words, uint32_t Count, class Word, class Deadline>
-  GPUSYNC_HD wait_status await(const Word* words, const halo_word (&from)[Count], Word (&found)[Count],
-                               typename Words::bits absent, Deadline limit) {
+  GPUSYNC_HD wait_status await(const halo_word (&from)[Count], Word (&found)[Count], typename Words::bits absent,
+                               Deadline limit) {
     const Grid grid = Grid::current();
-    // Opaque, or the compiler would choose between the two buffers anew for each word and poll.
-    const Word* const in =
-        reinterpret_cast<const Word*>(grid.opaque(reinterpret_cast<uint32_t*>(const_cast<Word*>(words))));
+    const Word* const in = buffer<Word>();
     constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
     const uint32_t wanted = step_;
     GPUSYNC_UNROLL()
@@ -575,10 +616,13 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
 
   argument given_;
   grid::neighbour_flags::state state_{};
-  uint32_t own_ = 0;   ///< the block's first word
-  uint32_t step_ = 0;  ///< counted through all launches, modulo 2^32
+  uint32_t own_ = 0;            ///< the block's first word
+  uint32_t* buffer_ = nullptr;  ///< of this step, of two
+  uint32_t step_ = 0;           ///< counted through all launches, modulo 2^32
   uint32_t passed_ = 0;
   stage stage_ = stage::fresh;
+  bool met_ = false;           ///< the block's threads, in this launch
+  uint32_t* count_ = nullptr;  ///< of the steps that the block has sent; of its thread 0 alone
   uint32_t timeout_flag_ = 0;
   uint32_t sent_at_ = 0;  ///< by the multiprocessor's clock, modulo 2^32
 };

@@ -156,6 +156,8 @@ struct halo_text : computation {
         if (now.at[u] != nowhere) halo.put(now.at[u] - first, now.own[u]);
       }
       halo.send();
+      // Found while nobody waits for it.
+      [[maybe_unused]] uint32_t* const turn = shares ? grid.opaque(sums + s % 2 * most_shared) : nullptr;
       if (work.overlaps) spend(grid, s);
       halo.receive();
       uint32_t found[Words * Neighbours], sum[Words] = {};
@@ -164,7 +166,6 @@ struct halo_text : computation {
       for (uint32_t i = 0; i < Words * Neighbours; ++i) sum[i / Neighbours] += found[i];
       if (!work.overlaps) spend(grid, s);
       if constexpr (shares) {
-        uint32_t* const turn = sums + s % 2 * most_shared;
         GPUSYNC_UNROLL()
         for (uint32_t u = 0; u < Words; ++u) {
           if (now.at[u] != nowhere) turn[now.at[u] - first] = sum[u];
