@@ -131,6 +131,16 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   });
 }
 
+request_check checks() {
+  request_check made = check_methods(
+      [](const device_description& device) { return open_side<halo_device>(device)->exchanging({})->methods(); });
+  made.check = [methods = made.check](const experiment_request& request) {
+    (void)cases_of(request);
+    methods(request);
+  };
+  return made;
+}
+
 const register_experiment registered({
     name,
     "a step in which blocks need words of a few others: halos and neighbour barriers beside whole-grid barriers and "
@@ -147,9 +157,7 @@ const register_experiment registered({
       "graph,graph-pdl,cg,placed-counters-acquire-release,placed-counters-acquire-release-split,neighbour-barrier,halo,"
       "halo-words,halo-flags, as far as the device has them; on the host launch-wait besides"}},
     run,
-    check_methods([](const device_description& device) {
-      return open_side<halo_device>(device)->exchanging({})->methods();
-    }),
+    checks(),
 });
 
 }  // namespace

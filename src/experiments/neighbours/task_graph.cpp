@@ -63,9 +63,14 @@ std::vector<graph_case> cases_of(const experiment_request& request) {
           ? named_work->second
           : (on_host || request.quick ? std::vector<std::string>{"none"}
                                       : std::vector<std::string>{"none", "random-500"});
+  const std::vector<std::string> forms = chosen_words(request, "graph", task_graph_form_names());
+  if (has_chosen(request, "width") && std::ranges::find(forms, task_graph_form_names().front()) == forms.end()) {
+    throw usage_error(fmt::format("Axis width is of layered graphs alone: leave it out, or add graph={}.",
+                                  task_graph_form_names().front()));
+  }
   std::vector<graph_case> cases;
   for (const int64_t tasks : chosen_numbers(request, "tasks", {on_host || request.quick ? 2000u : 100000u})) {
-    for (const std::string& form : chosen_words(request, "graph", task_graph_form_names())) {
+    for (const std::string& form : forms) {
       for (const std::string& work : works) {
         for (const step_shape& shape : shapes) {
           // Only a layered graph has a width of its own.

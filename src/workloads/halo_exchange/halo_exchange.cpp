@@ -7,14 +7,17 @@
 namespace gpusync::tool {
 
 uint32_t halo_blocks_across(const halo_problem& problem, uint32_t blocks) {
-  if (problem.neighbours == 2) return blocks;
+  if (problem.neighbours == 2) {
+    if (blocks < 2) throw invalid_argument("One block has no neighbours: a ring has two blocks or more.");
+    return blocks;
+  }
   for (uint32_t rows = 2, best = 0;; ++rows) {
     if (rows * rows > blocks) {
       if (best != 0) return blocks / best;
       throw invalid_argument(
-          fmt::format("{} blocks are no torus of two rows or more, in which each has {} neighbours. Take a number that "
-                      "has divisors.",
-                      blocks, problem.neighbours));
+          fmt::format("{} block{} no torus, in which each has {} neighbours: its rows and its columns are two or more, "
+                      "such as 2 x 3 of 6 blocks.",
+                      blocks, blocks == 1 ? " is" : "s are", problem.neighbours));
     }
     if (blocks % rows == 0) best = rows;
   }

@@ -24,7 +24,8 @@ struct halo_problem {
   bool overlaps = false;
 };
 
-/// Blocks of a row of the torus. Throws invalid_argument if so many blocks make no torus of two rows at least.
+/// Blocks of a row of the torus. For a ring, all. Throws invalid_argument if so many blocks make no
+/// ring of two, or no torus of two rows at least.
 uint32_t halo_blocks_across(const halo_problem& problem, uint32_t blocks);
 /// Who reads whom.
 neighbourhood halo_neighbourhood(const halo_problem& problem, uint32_t blocks);
