@@ -36,6 +36,18 @@ struct run_options {
 /// gpusync run: measures, checks, and writes what was found.
 exit_code run_run(const console_options& console, const run_options& options);
 
+struct reproduce_options {
+  std::vector<std::string> devices;  ///< empty: for each experiment the first that it runs on
+  bool quick = false;
+  double seconds = 0;                ///< to measure in; 0: as the devices need
+  std::string folder;                ///< of the document and the page
+  std::vector<std::string> command;  ///< as the user typed it, for the context
+};
+
+/// gpusync reproduce: all experiments that the devices can run, as far as there is time, into one document and one
+/// page. Goes on with what an earlier call has left.
+exit_code run_reproduce(const console_options& console, const reproduce_options& options);
+
 /// gpusync report: a web page from result documents. `refit`: with their fits made anew.
 exit_code run_report(const console_options& console, const std::vector<std::string>& inputs, const std::string& output,
                      bool refit);

@@ -55,8 +55,8 @@ struct common_options {
   }
 };
 
-/// Of a number in percent. Unlike CLI::Range it takes no NaN.
-std::function<std::string(const std::string&)> percent_from(double least, double most) {
+/// Of a number. Unlike CLI::Range it takes no NaN.
+std::function<std::string(const std::string&)> number_from(double least, double most) {
   return [=](const std::string& text) -> std::string {
     double value = 0;
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -265,6 +265,24 @@ int parse_and_run(int argc, char** argv) {
   run->footer([&] { return describe_axes(options.command); });
   run->callback([&] { result = run_run(common.console(), options); });
 
+  reproduce_options reproducing;
+  reproducing.command = options.command;
+  auto* reproduce =
+      app.add_subcommand("reproduce", "All experiments that this machine can run: one document, one page");
+  once_each(reproduce->add_option("-d,--device", reproducing.devices, "Device to measure; may be given again")
+                ->type_name("DEVICE"));
+  reproduce->add_flag("--quick", reproducing.quick, "A minute on a GPU, three on two processors");
+  reproduce->add_option("--time", reproducing.seconds, "Seconds to measure in")
+      ->type_name("SECONDS")
+      ->check(number_from(1, 1e6));
+  reproduce->add_option("-o,--output", reproducing.folder, "The folder for results.json and report.html")
+      ->required()
+      ->type_name("FILE");
+  reproduce->footer(
+      "Without --quick ten minutes on a GPU. Each experiment gets an equal part of the time; the same command goes on "
+      "with what was cut short or not reached.");
+  reproduce->callback([&] { result = run_reproduce(common.console(), reproducing); });
+
   std::vector<std::string> inputs;
   std::string output;
   auto* report = app.add_subcommand("report", "One self-contained web page from result documents");
@@ -281,11 +299,11 @@ int parse_and_run(int argc, char** argv) {
       ->expected(2, 1000)
       ->type_name("FILE");
   compare->add_option("--least", comparing.least_effect_percent, "Percent that a time must change by to matter")
-      ->check(percent_from(0, 1000))
+      ->check(number_from(0, 1000))
       ->type_name("PERCENT")
       ->capture_default_str();
   compare->add_option("--confidence", comparing.confidence_percent, "Percent, for all rows together")
-      ->check(percent_from(50, 99.999))
+      ->check(number_from(50, 99.999))
       ->type_name("PERCENT")
       ->capture_default_str();
   compare->add_flag("--json", comparing.as_json, "As JSON");

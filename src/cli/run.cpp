@@ -1,10 +1,8 @@
 // gpusync run
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -12,15 +10,12 @@
 #include <optional>
 
 #include <gpusync/core/error.hpp>
-#include <gpusync/core/version.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "cli/journal.hpp"
-#include "cli/run_context.hpp"
+#include "cli/jobs.hpp"
 #include "experiments/answers.hpp"
 #include "experiments/experiment.hpp"
-#include "git_state.hpp"
 #include "results/context.hpp"
 #include "results/csv.hpp"
 #include "results/groups.hpp"
@@ -62,11 +57,6 @@ std::vector<output> open_outputs(const run_options& options) {
   return outputs;
 }
 
-struct job {
-  const experiment* what;
-  experiment_request request;
-};
-
 /// Refuses outputs that would take the place of a file that is read, or of the journal.
 void require_inputs_stay(const std::vector<job>& jobs, const std::vector<output>& outputs, const run_options& options) {
   const auto require_stays = [&](const std::string& path, const std::string& what) {
@@ -101,10 +91,6 @@ std::vector<std::string> write_outputs(std::vector<output>& outputs, const docum
   return failures;
 }
 
-bool runs_on(const experiment& what, const device_description& device) {
-  return std::ranges::find(what.devices, device.kind) != what.devices.end();
-}
-
 /// Throws usage_error if an experiment finds no matches that could be written.
 void require_matches(const std::vector<const experiment*>& experiments, const run_options& options) {
   if (!options.matches) return;
@@ -116,20 +102,6 @@ void require_matches(const std::vector<const experiment*>& experiments, const ru
     throw usage_error("--matches is for one experiment on one device at a time.");
   }
   if (options.resume) throw usage_error("--matches needs everything to be found anew: leave --resume out.");
-}
-
-/// The first device of this machine that the experiment runs on; throws no_such_device naming what it needs.
-const device_description& default_device(const experiment& what) {
-  const auto found =
-      std::ranges::find_if(all_devices(), [&](const device_description& device) { return runs_on(what, device); });
-  if (found != all_devices().end()) return *found;
-  std::vector<std::string> kinds, present;
-  for (const device_kind kind : what.devices) {
-    kinds.emplace_back(kind == device_kind::cuda ? "CUDA" : kind == device_kind::opencl ? "OpenCL" : "host");
-  }
-  for (const device_description& device : all_devices()) present.push_back(device.id);
-  throw no_such_device(fmt::format("{} needs a {} device; this machine has {}.", what.name, fmt::join(kinds, " or "),
-                                   fmt::join(present, ", ")));
 }
 
 /// Everything that can be wrong with the command line is found here, before anything is measured.
@@ -167,21 +139,6 @@ std::vector<job> plan(const run_options& options) {
   return jobs;
 }
 
-/// A row as --verbose shows it when it is done.
-std::string in_one_line(const row& entry) {
-  std::string line = entry.device;
-  for (const auto& [name, value] : entry.axes) {
-    line += fmt::format(" {}={}", name, to_string(value));
-  }
-  line += " " + entry.method + ":";
-  for (const auto& [name, value] : entry.metrics) {
-    if (value.value)
-      line += fmt::format(" {} {:.4g} {} (n {}, ended by {})", name, *value.value, value.unit, value.n,
-                          value.stop.value_or("nothing"));
-  }
-  return line + (entry.reason ? " " + *entry.reason : "");
-}
-
 /// The first row that was not measured, if none was.
 const row* first_if_all_skipped(const document& results) {
   const row* first = nullptr;
@@ -193,82 +150,20 @@ const row* first_if_all_skipped(const document& results) {
   return first;
 }
 
-std::vector<device_description> devices_of(const std::vector<job>& jobs) {
-  std::vector<device_description> devices;
-  for (const job& one : jobs) {
-    const auto same = [&](const device_description& device) { return device.id == one.request.device.id; };
-    if (std::none_of(devices.begin(), devices.end(), same)) devices.push_back(one.request.device);
-  }
-  return devices;
-}
-
-/// One job's rows, into `results` and into the journal.
-experiment_sink sink_of(const job& one, document& results, run_journal& journal, std::vector<journal_row>& of_case,
-                        bool& failed, const console_options& console) {
-  experiment_sink sink;
-  sink.interrupted = interrupted;
-  sink.add = [&](row entry, bool claims_correctness) {
-    if (console.level == verbosity::verbose) say(console, in_one_line(entry));
-    failed = failed || (entry.status == row_status::failed && claims_correctness);
-    of_case.push_back({entry, claims_correctness});
-    results.rows.push_back(std::move(entry));
-  };
-  sink.recall = [&, add = sink.add](const std::string& what) -> std::optional<std::vector<row>> {
-    const auto known = journal.recall(one.what->name, one.request.device.id, what);
-    if (known) {
-      std::vector<row> rows;
-      for (const journal_row& each : *known) {
-        rows.push_back(each.entry);
-        add(each.entry, each.claims_correctness);
-      }
-      return rows;
-    }
-    of_case.clear();
-    return std::nullopt;
-  };
-  sink.done = [&] { journal.keep(of_case); };
-  return sink;
-}
-
-std::string in_words(double seconds) {
-  if (seconds < 100) return fmt::format("{:.0f} s", std::ceil(seconds));
-  return seconds < 7200 ? fmt::format("{:.0f} min", seconds / 60) : fmt::format("{:.1f} h", seconds / 3600);
-}
-
 /// What would be measured, and how long that takes at most.
 void print_plan(const console_options& console, const std::vector<job>& jobs) {
   double all = 0;
   for (const job& one : jobs) {
-    std::vector<std::string> cases;
-    experiment_sink sink;
-    sink.interrupted = [] { return false; };
-    sink.progress = [](double, const std::string&) {};
-    sink.add = [](const row&, bool) {};
-    sink.recall = [&](const std::string& what) {
-      cases.push_back(what);
-      return std::vector<row>();
-    };
-    one.what->run(one.request, sink);
-    const double seconds = static_cast<double>(cases.size()) *
-                           (one.request.quick ? one.what->longest_case.quick : one.what->longest_case.full);
+    const std::vector<std::string> cases = cases_of(one);
+    const double seconds = static_cast<double>(cases.size()) * longest_case_of(one);
     fmt::print("{} on {}: {} case{}, at most about {} on an idle machine\n", one.what->name, one.request.device.id,
-               cases.size(), cases.size() == 1 ? "" : "s", in_words(seconds));
+               cases.size(), cases.size() == 1 ? "" : "s", seconds_in_words(seconds));
     if (console.level == verbosity::verbose) {
       for (const std::string& what : cases) fmt::print("  {}\n", what);
     }
     all += seconds;
   }
-  if (jobs.size() > 1) fmt::print("all together at most about {} on an idle machine\n", in_words(all));
-}
-
-/// What was built: the version, and for sources that no commit has, the program's own size and time.
-std::string build_in_words() {
-  std::string version = GPUSYNC_VERSION_STRING " " GPUSYNC_GIT_STATE;
-  struct stat program {};
-  if (version.ends_with("-dirty") && stat("/proc/self/exe", &program) == 0) {
-    version += fmt::format(" {} {}", program.st_size, program.st_mtim.tv_sec);
-  }
-  return version;
+  if (jobs.size() > 1) fmt::print("all together at most about {} on an idle machine\n", seconds_in_words(all));
 }
 
 /// Where the journal of this run stands; throws usage_error if there can be none to resume.
@@ -279,9 +174,7 @@ std::unique_ptr<run_journal> open_journal(const run_options& options, const std:
   const bool regular = to_file && (std::filesystem::is_regular_file(*options.json, error) ||
                                    !std::filesystem::exists(*options.json, error));
   if (!regular) return std::make_unique<run_journal>();
-  run_identity identity{options.command, build_in_words(), {}};
-  for (const device_description& device : devices) identity.devices.push_back(to_json(device).dump());
-  return std::make_unique<run_journal>(*options.json, identity, options.resume);
+  return std::make_unique<run_journal>(*options.json, identity_of(options.command, devices), options.resume);
 }
 
 }  // namespace
@@ -299,44 +192,18 @@ exit_code run_run(const console_options& console, const run_options& options) {
   const auto devices = devices_of(jobs);
   const std::unique_ptr<run_journal> journal = open_journal(options, devices);
 
-  document results;
-  const graph_watch graphs(devices);
-  results.context = begin_context(options.command, devices, graphs);
-  const machine_load load;
-  bool failed = false;
-  std::string thrown;
-  std::vector<journal_row> of_case;
-  for (size_t i = 0; i < jobs.size() && !interrupted() && thrown.empty(); ++i) {
-    const job& one = jobs[i];
-    progress_display progress(console, one.what->name);
-    experiment_sink sink = sink_of(one, results, *journal, of_case, failed, console);
-    sink.progress = [&](double fraction, const std::string& what) {
-      progress.update((static_cast<double>(i) + fraction) / static_cast<double>(jobs.size()), what);
+  job_conduct conduct;
+  const auto of_matches = std::ranges::find(outputs, nullptr, &output::render);
+  if (of_matches != outputs.end()) {
+    conduct.matches = [&to = *of_matches](const std::string& text) {
+      to.file.write(text);
+      to.is_whole = true;
     };
-    const auto of_matches = std::ranges::find(outputs, nullptr, &output::render);
-    if (of_matches != outputs.end()) {
-      sink.matches = [&to = *of_matches](const std::string& text) {
-        to.file.write(text);
-        to.is_whole = true;
-      };
-    }
-    try {
-      one.what->run(one.request, sink);
-    } catch (const std::exception& failure) {  // keep what was measured
-      thrown = failure.what();
-    }
   }
-  if (journal->recalled() > 0) {
-    say(console, fmt::format("{} case{} of before stood in the journal and {} not measured again.", journal->recalled(),
-                             journal->recalled() == 1 ? "" : "s", journal->recalled() == 1 ? "was" : "were"));
-  }
-  const bool stopped = interrupted();
-  const bool complete = !stopped && thrown.empty();
-  end_context(*results.context, devices, graphs, load, complete);
-  for (const device_description& device : devices) {
-    const std::string drift = graph_drift_of(results, device.id);
-    if (!drift.empty()) say(console, fmt::format("{}: {}. `gpusync run graph-states` shows why.", device.id, drift));
-  }
+  const job_results measured = carry_out(jobs, *journal, options.command, console, conduct);
+  const document& results = measured.results;
+  const bool complete = measured.is_complete();
+  say_what_was(console, measured, *journal, jobs);
 
   // Files first: standard output may be a pipe that nobody reads any more.
   std::vector<std::string> failures = write_outputs(outputs, results);
@@ -361,19 +228,19 @@ exit_code run_run(const console_options& console, const run_options& options) {
     if (!one.file.is_stdout() && one.is_whole && failures.empty())
       say(console, fmt::format("Wrote {}.", one.file.path()));
   }
-  if (!thrown.empty()) failures.push_back(thrown);
+  failures.insert(failures.end(), measured.thrown.begin(), measured.thrown.end());
   if (!failures.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(failures, " ")));
-  if (stopped) {
+  if (measured.stopped) {
     say(console, "Interrupted: the finished rows were kept, marked incomplete.");
     if (options.json && *options.json != "-") say(console, "The same command with --resume goes on from here.");
     return exit_code::failed;
   }
-  if (failed) say(console, "Some rows failed; their reasons stand in the table.");
+  if (measured.failed) say(console, "Some rows failed; their reasons stand in the table.");
   if (const row* skipped = first_if_all_skipped(results)) {
     throw std::runtime_error(fmt::format("Nothing was measured, every row was skipped; the first: {}",
                                          skipped->reason.value_or("no reason is known")));
   }
-  return failed ? exit_code::failed : exit_code::done;
+  return measured.failed ? exit_code::failed : exit_code::done;
 }
 
 }  // namespace gpusync::tool

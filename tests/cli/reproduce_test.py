@@ -1,0 +1,95 @@
+"""All experiments in a given time: one document, one page, gone on with by the same command.
+
+usage: reproduce_test.py GPUSYNC
+"""
+
+import json
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import tool
+from tool import FolderTest, run
+
+
+def key_of(row):
+    return row["experiment"], row["device"], json.dumps(row["axes"]), row["method"]
+
+
+class Reproduce(FolderTest):
+    def reproduce(self, *more, seconds="4", **options):
+        return run("reproduce", "-d", "host", "--quick", "--time", seconds, "-o", self.place("all"), *more, **options)
+
+    def place(self, *names):
+        return os.path.join(self.folder, *names)
+
+    def document(self):
+        with open(self.place("all", "results.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def test_the_same_command_goes_on_until_all_is_there(self):
+        first = self.reproduce()
+        self.assertEqual(first.code, 0, first.err)
+        before = self.document()
+        self.assertFalse(before["context"]["complete"], "not so much in four seconds")
+        last = first.out.strip().split("\n")[-1]
+        self.assertIn("There was no time for ", last)
+        self.assertIn("the same command goes on", last)
+        self.assertIn("report.html", last)
+        with open(self.place("all", "report.html"), encoding="utf-8") as file:
+            self.assertIn("</html>", file.read())
+        names = {row["experiment"] for row in before["rows"] if row["status"] == "ok"}
+        self.assertGreaterEqual(len(names), 2)
+        second = self.reproduce()
+        self.assertEqual(second.code, 0, second.err)
+        self.assertIn("not measured again", second.err)
+        after = self.document()
+        self.assertTrue({key_of(row) for row in before["rows"]} <= {key_of(row) for row in after["rows"]})
+        self.assertGreater(len({row["experiment"] for row in after["rows"]}), len(names))
+        for document in (before, after):
+            rows = [row for row in document["rows"] if not row["device"].startswith("published")]
+            self.assertEqual(len(rows), len({key_of(row) for row in rows}), "each row once")
+
+    def test_each_experiment_of_the_device_has_its_turn_or_is_named(self):
+        outcome = self.reproduce()
+        listed = json.loads(run("list", "--json").out)["experiments"]
+        measured = {row["experiment"] for row in self.document()["rows"]}
+        unreached = outcome.out.strip().split("\n")[-1].split("no time for ")[-1]
+        for each in listed:
+            if "host" in each["devices"]:
+                # Models measure nothing: they judge what others have.
+                self.assertTrue(each["name"] in measured or each["name"] in unreached or each["name"] == "pace-model",
+                                each["name"])
+            else:
+                self.assertIn(f"{each['name']} does not run on host", outcome.err)
+
+    def test_a_run_that_is_stopped_keeps_what_it_has(self):
+        command = [tool.TOOL, "reproduce", "-d", "host", "--quick", "--time", "60", "-o", self.place("all")]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        partial = self.place("all", "results.json.partial")
+        for _ in range(600):
+            time.sleep(0.05)
+            if os.path.exists(partial) and os.path.getsize(partial) > 4000:
+                break
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 1, err)
+        self.assertIn("the same command goes on from here", err)
+        self.assertFalse(self.document()["context"]["complete"])
+        self.assertTrue(os.path.exists(partial))
+
+    def test_what_cannot_be_is_refused(self):
+        with open(self.place("file"), "w", encoding="utf-8") as file:
+            file.write("x")
+        self.assert_one_sentence(run("reproduce", "--quick", "-o", self.place("file")), 2, "file", "cannot be a folder")
+        self.assert_one_sentence(run("reproduce", "-d", "cuda:99", "-o", self.place("all")), 3, "cuda:99")
+        self.assert_one_sentence(run("reproduce"), 2, "--output")
+        for seconds in ("0", "nan", "x", "-1"):
+            self.assert_one_sentence(run("reproduce", f"--time={seconds}", "-o", self.place("all")), 2, "--time")
+        self.assertFalse(os.path.exists(self.place("all")))
+
+
+if __name__ == "__main__":
+    unittest.main()
