@@ -95,8 +95,7 @@ void examine_host(diagnosis& found) {
   }
 }
 
-void examine_gpu(diagnosis& found, const device_description& device) {
-  const device_state state = state_of(device);
+void examine_other_work(diagnosis& found, const device_description& device, const device_state& state) {
   if (!state.other_processes_known) {
     found.add(finding::remark,
               fmt::format("{}: whether other processes use {} cannot be seen (is nvidia-smi on the PATH?).", device.id,
@@ -108,6 +107,79 @@ void examine_gpu(diagnosis& found, const device_description& device) {
   } else {
     found.add(finding::good, fmt::format("{}: no other process uses {}.", device.id, device.name));
   }
+  if (state.compute_mode == "Prohibited") {
+    found.add_problem(fmt::format("{}: its compute mode is Prohibited: no program can use it.", device.id),
+                      fmt::format("set the compute mode of {} to Default", device.id));
+  } else if (state.compute_mode == "Exclusive_Process") {
+    found.add(finding::remark,
+              fmt::format("{}: its compute mode is Exclusive_Process: experiments that measure in processes of their "
+                          "own (deadlocks, crashes, barriers of several processes) cannot run.",
+                          device.id));
+  }
+}
+
+void examine_clock(diagnosis& found, const device_description& device, const device_state& state) {
+  if (state.sm_clock_mhz > 0) {
+    found.add(finding::remark,
+              fmt::format("{}: SM clock {:.0f} MHz now, {:.0f} °C; the clock seen while measuring stands in each row.",
+                          device.id, state.sm_clock_mhz, state.temperature_celsius));
+  }
+  if (!state.slowed_by.empty()) {
+    found.add_problem(fmt::format("{}: its clock is lowered now by {}: what takes cycles takes more microseconds, and "
+                                  "the more the longer it runs.",
+                                  device.id, join_words(state.slowed_by)),
+                      fmt::format("let {} cool down or draw less", device.id));
+  } else if (state.other_processes_known) {
+    found.add(finding::good, fmt::format("{}: nothing lowers its clock.", device.id));
+  }
+  if (!state.clock_set_by.empty()) {
+    found.add(finding::remark,
+              fmt::format("{}: its clock is held by {}: figures are of that clock, and steadier than others'.",
+                          device.id, join_words(state.clock_set_by)));
+  }
+}
+
+/// What the memory and its protection do to figures.
+void examine_memory(diagnosis& found, const device_description& device, const device_state& state) {
+  if (state.is_partitioned) {
+    found.add(finding::remark,
+              fmt::format("{}: MIG is on. The device is a slice of a GPU: fewer SMs and a part of the L2, so figures "
+                          "are not those of {}, and tuned tables of the whole GPU do not fit.",
+                          device.id, device.name));
+  }
+  for (const device_fact& fact : device.facts) {
+    if (fact.name != "ECC" || std::get_if<bool>(&fact.value) == nullptr) continue;
+    found.add(finding::good,
+              std::get<bool>(fact.value)
+                  ? fmt::format("{}: ECC is on. Memory that corrects itself (HBM) pays nothing for it; GDDR gives up "
+                                "some 6 % of its bandwidth, which the figures include.",
+                                device.id)
+                  : fmt::format("{}: ECC is off: a flipped bit would be taken for a fault of a barrier.", device.id));
+  }
+  if (state.uncorrected_errors > 0) {
+    found.add_problem(fmt::format("{}: its memory has had {} errors that ECC could not correct.", device.id,
+                                  state.uncorrected_errors),
+                      fmt::format("reset or replace {}", device.id));
+  }
+}
+
+void examine_links(diagnosis& found, const device_description& device) {
+  for (const device_fact& fact : device.facts) {
+    if (!fact.name.starts_with("link to ") || std::get_if<std::string>(&fact.value) == nullptr) continue;
+    const std::string& link = std::get<std::string>(fact.value);
+    const std::string to = fact.name.substr(8);
+    if (link == "native atomics") {
+      found.add(finding::good,
+                fmt::format("{}: native atomics on the memory of {}: barriers across both run.", device.id, to));
+    } else {
+      found.add(finding::remark, fmt::format("{}: {} to {}: barriers across both are refused.", device.id, link, to));
+    }
+  }
+}
+
+void examine_gpu(diagnosis& found, const device_description& device) {
+  const device_state state = state_of(device);
+  examine_other_work(found, device, state);
   for (const device_fact& fact : device.facts) {
     if (fact.name == "cooperative launch" && std::get_if<bool>(&fact.value) != nullptr) {
       const bool supported = std::get<bool>(fact.value);
@@ -120,6 +192,8 @@ void examine_gpu(diagnosis& found, const device_description& device) {
       }
     }
   }
+  examine_memory(found, device, state);
+  examine_links(found, device);
   if (const double step = graph_watch({device}).step_time(device); step > 0) {
     found.add(
         finding::remark,
@@ -128,10 +202,33 @@ void examine_gpu(diagnosis& found, const device_description& device) {
                     "streams. Launch what you upload, or do not upload. `gpusync run graph-states` measures it.",
                     device.id, step));
   }
-  if (state.sm_clock_mhz > 0) {
+  examine_clock(found, device, state);
+}
+
+/// Which means of ordering a device's barriers have decides what they cost.
+void examine_opencl(diagnosis& found, const device_description& device) {
+  for (const device_fact& fact : device.facts) {
+    if (fact.name != "memory ordering" || std::get_if<std::string>(&fact.value) == nullptr) continue;
+    const std::string& means = std::get<std::string>(fact.value);
+    const bool promised = means.find("acq") != std::string::npos;  // "C11 acquire/release …", "PTX fence.acq_rel …"
+    found.add(promised ? finding::good : finding::remark,
+              fmt::format("{}: {}: {}.", device.id, means,
+                          promised ? "barriers of work-groups order memory as the standard promises"
+                                   : "what barriers of work-groups order is this device's habit, and no promise of the "
+                                     "standard; every figure's result is checked"));
+  }
+}
+
+/// NVIDIA's OpenCL is found through a vendor file, which containers often lack.
+void examine_opencl_of_gpus(diagnosis& found) {
+  const auto is_gpu = [](const device_description& device) { return device.kind == device_kind::cuda; };
+  const auto is_its_opencl = [](const device_description& device) {
+    return device.kind == device_kind::opencl && device.runtime.find("CUDA") != std::string::npos;
+  };
+  if (std::ranges::any_of(all_devices(), is_gpu) && std::ranges::none_of(all_devices(), is_its_opencl)) {
     found.add(finding::remark,
-              fmt::format("{}: SM clock {:.0f} MHz now, {:.0f} °C; the clock seen while measuring stands in each row.",
-                          device.id, state.sm_clock_mhz, state.temperature_celsius));
+              "No GPU is found through OpenCL: a file /etc/OpenCL/vendors/nvidia.icd with the line "
+              "libnvidia-opencl.so.1 is missing, or that library.");
   }
 }
 
@@ -142,7 +239,9 @@ exit_code run_doctor(const console_options& console) {
   for (const device_description& device : all_devices()) {
     found.add(finding::good, fmt::format("{}: {} ({}).", device.id, device.name, device.runtime));
     if (device.kind == device_kind::cuda) examine_gpu(found, device);
+    if (device.kind == device_kind::opencl) examine_opencl(found, device);
   }
+  examine_opencl_of_gpus(found);
   for (const std::string& note : device_notes()) found.add(finding::remark, note);
   examine_host(found);
   fmt::print("\n{}\n", found.in_words());

@@ -37,11 +37,16 @@ struct device_description {
 
 /// What one kind of device can tell of itself while measurements run.
 struct device_state {
-  double sm_clock_mhz = 0;         ///< 0: unknown
-  double memory_clock_mhz = 0;     ///< 0: unknown
-  double temperature_celsius = 0;  ///< 0: unknown
-  bool other_processes_known = false;
+  double sm_clock_mhz = 0;                   ///< 0: unknown
+  double memory_clock_mhz = 0;               ///< 0: unknown
+  double temperature_celsius = 0;            ///< 0: unknown
+  bool other_processes_known = false;        ///< and what follows
   std::vector<std::string> other_processes;  ///< "1234 python3"
+  std::vector<std::string> slowed_by;        ///< what lowers its clock now, against anybody's will: "its power limit"
+  std::vector<std::string> clock_set_by;     ///< what holds its clock on purpose
+  bool is_partitioned = false;               ///< by MIG: the device is a slice of a GPU
+  int64_t uncorrected_errors = 0;            ///< of its memory, since the driver was loaded
+  std::string compute_mode;                  ///< "Default", "Exclusive_Process", "Prohibited"; empty: unknown
 };
 
 /// A kind of device that this build supports. Each kind registers itself.

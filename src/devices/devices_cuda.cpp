@@ -3,7 +3,7 @@
 
 #include <gpusync/core/cuda_device.hpp>
 #include "devices/device.hpp"
-#include "devices/nvidia_smi_cuda.hpp"
+#include "devices/nvidia_smi.hpp"
 
 namespace gpusync::tool {
 
@@ -29,6 +29,16 @@ std::string uuid_in_words(const cudaUUID_t& uuid) {
 int64_t attribute(cudaDeviceAttr which, int ordinal) {
   int value = 0;
   return cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess ? value : 0;
+}
+
+/// What a barrier across two GPUs finds between them.
+std::string link_in_words(int from, int to) {
+  const auto answer = [&](cudaDeviceP2PAttr what) {
+    int value = 0;
+    return cudaDeviceGetP2PAttribute(&value, what, from, to) == cudaSuccess && value != 0;
+  };
+  if (!answer(cudaDevP2PAttrAccessSupported)) return "no access";
+  return answer(cudaDevP2PAttrNativeAtomicSupported) ? "native atomics" : "access without native atomics";
 }
 
 device_description describe(int ordinal) {
@@ -60,6 +70,12 @@ device_description describe(int ordinal) {
       {"ECC", p.ECCEnabled != 0},
       {"most SM clock, MHz", attribute(cudaDevAttrClockRate, ordinal) / 1000},
   };
+  int count = 0;
+  (void)cudaGetDeviceCount(&count);
+  for (int other = 0; other < count; ++other) {
+    if (other != ordinal)
+      description.facts.push_back({"link to cuda:" + std::to_string(other), link_in_words(ordinal, other)});
+  }
   return description;
 }
 

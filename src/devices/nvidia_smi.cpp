@@ -1,13 +1,15 @@
-#include "devices/nvidia_smi_cuda.hpp"
+#include "devices/nvidia_smi.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 namespace gpusync::tool {
@@ -45,6 +47,22 @@ std::string nvidia_driver_version() {
   return "";
 }
 
+void add_clock_reasons(uint64_t reasons, device_state& state) {
+  // The bits of NVML's nvmlClocksEventReason…
+  for (const auto& [bit, why] : {std::pair<uint64_t, const char*>{0x4, "its power limit"},
+                                 {0x8, "a slowdown of the hardware"},
+                                 {0x20, "its temperature, by the driver"},
+                                 {0x40, "its temperature, by the hardware"},
+                                 {0x80, "a power brake"}}) {
+    if ((reasons & bit) != 0) state.slowed_by.emplace_back(why);
+  }
+  for (const auto& [bit, why] : {std::pair<uint64_t, const char*>{0x2, "applications clocks"},
+                                 {0x10, "sync boost with other GPUs"},
+                                 {0x100, "display clocks"}}) {
+    if ((reasons & bit) != 0) state.clock_set_by.emplace_back(why);
+  }
+}
+
 device_state nvidia_smi_state(const std::string& uuid) {
   device_state state;
   if (uuid.empty() || !harmless(uuid)) return state;
@@ -63,6 +81,22 @@ device_state nvidia_smi_state(const std::string& uuid) {
   state.temperature_celsius = next();
 
   state.other_processes_known = true;
+  // Apart from the others, for an older program that does not know one of these fields answers none.
+  const auto settings = lines_of(program +
+                                 " --query-gpu=clocks_throttle_reasons.active,mig.mode.current,compute_mode,"
+                                 "ecc.errors.uncorrected.volatile.total --format=csv,noheader,nounits");
+  if (!settings.empty()) {
+    std::istringstream words(settings.front());
+    const auto word = [&words] {
+      std::string field;
+      std::getline(words, field, ',');
+      return field.substr(std::min(field.size(), field.find_first_not_of(' ')));
+    };
+    add_clock_reasons(std::strtoull(word().c_str(), nullptr, 16), state);
+    state.is_partitioned = word() == "Enabled";
+    state.compute_mode = word();
+    state.uncorrected_errors = std::strtoll(word().c_str(), nullptr, 10);  // "[N/A]" becomes 0
+  }
   const std::string own = std::to_string(getpid()) + ",";
   for (const std::string& process :
        lines_of(program + " --query-compute-apps=pid,process_name --format=csv,noheader")) {
