@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unordered_map>
 
 #include "results/groups.hpp"
@@ -114,8 +115,14 @@ class name_list {
 std::vector<experiment_rows> rows_by_experiment(const std::vector<document>& documents) {
   std::vector<experiment_rows> experiments;
   std::unordered_map<std::string, size_t> known;
+  // Every document has what papers have printed of its experiments.
+  std::set<std::tuple<question, std::string, std::string, std::optional<double>>> printed;
   for (size_t i = 0; i < documents.size(); ++i) {
     for (const row& entry : documents[i].rows) {
+      if (is_published(entry)) {
+        const std::string name = entry.metrics.empty() ? "" : entry.metrics.front().first;
+        if (!printed.emplace(question_of(entry), entry.method, name, headline_value(entry)).second) continue;
+      }
       const auto [found, is_new] = known.try_emplace(entry.experiment, experiments.size());
       if (is_new) experiments.push_back({entry.experiment, {}});
       experiments[found->second].rows.push_back({&entry, i});

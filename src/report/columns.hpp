@@ -23,7 +23,8 @@ struct experiment_rows {
   size_t left_out = 0;  ///< rows that thinned() took away
 };
 
-/// The documents' rows by experiment, in the order in which each first appears. Points into the documents.
+/// The documents' rows by experiment, in the order in which each first appears, what papers have printed once. Points
+/// into the documents.
 std::vector<experiment_rows> rows_by_experiment(const std::vector<document>& documents);
 
 /// The same with so few rows that about `share` (0..1) of those measured stay: whole shapes, as evenly as they stand,

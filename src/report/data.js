@@ -80,23 +80,13 @@ function rowsOf(columns) {
   return rows;
 }
 
-/** Each printed row once: every document has those of its experiments. */
-function withoutRepeats(rows) {
-  const seen = new Set();
-  return rows.filter((row) => {
-    if (!row.isPublished) return true;
-    const key = JSON.stringify([row.device, row.method, row.axes, row.metrics]);
-    return !seen.has(key) && seen.add(key);
-  });
-}
-
 const experiments = new Map();
 
 /** The rows of an experiment, by the number of its section; read when they are first wanted. */
 function experimentOf(number) {
   if (!experiments.has(number)) {
     const columns = JSON.parse(document.getElementById(`rows-${number}`).textContent);
-    experiments.set(number, {name: shared.experiments[number], coloured: new Set(shared.colours.of[number]), rows: withoutRepeats(rowsOf(columns)), columnsLeftOut: columns.columns_left_out,
+    experiments.set(number, {name: shared.experiments[number], coloured: new Set(shared.colours.of[number]), rows: rowsOf(columns), columnsLeftOut: columns.columns_left_out,
                              axes: Object.keys(columns.axes), metrics: Object.keys(columns.metrics)});
   }
   return experiments.get(number);

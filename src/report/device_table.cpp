@@ -22,28 +22,36 @@ std::string bare_name(const document& results, const std::string& id) {
   return title.ends_with(suffix) ? title.substr(0, title.size() - suffix.size()) : title;
 }
 
-std::string name_in_page(const document& results, const std::string& id, const std::set<std::string>& ids) {
-  const std::string name = bare_name(results, id);
+/// The ways by which devices of each name were reached: kinds by bare name.
+using known_ways = std::map<std::string, std::set<std::string>>;
+
+std::string name_in_page(const document& results, const std::string& id, const std::set<std::string>& ids,
+                         const known_ways& ways) {
+  const std::string name = bare_name(results, id), kind = kind_of(id);
   constexpr size_t most_compared = 16;
   const bool has_namesake = ids.size() <= most_compared && std::ranges::any_of(ids, [&](const std::string& other) {
-                              return other != id && kind_of(other) == kind_of(id) && bare_name(results, other) == name;
+                              return other != id && kind_of(other) == kind && bare_name(results, other) == name;
                             });
-  const char* way = kind_of(id) == "opencl" && name.find("OpenCL") == std::string::npos ? " (OpenCL)" : "";
-  return has_namesake ? fmt::format("{} ({})", name, id) : name + way;
+  if (has_namesake) return fmt::format("{} ({})", name, id);
+  return kind == "opencl" && ways.at(name).size() > 1 ? name + " (OpenCL)" : name;
 }
 
 }  // namespace
 
 device_table::device_table(const std::vector<document>& documents) {
+  std::vector<std::set<std::string>> ids(documents.size());
+  known_ways ways;
+  for (size_t i = 0; i < documents.size(); ++i) {
+    for (const row& entry : documents[i].rows) {
+      if (ids[i].insert(entry.device).second) ways[bare_name(documents[i], entry.device)].insert(kind_of(entry.device));
+    }
+  }
   std::map<std::string, size_t> known;
   for (size_t i = 0; i < documents.size(); ++i) {
-    std::set<std::string> ids;
-    for (const row& entry : documents[i].rows) ids.insert(entry.device);
-    for (const row& entry : documents[i].rows) {
-      if (numbers_.contains({i, entry.device})) continue;
-      const auto [found, is_new] = known.try_emplace(name_in_page(documents[i], entry.device, ids), names_.size());
+    for (const std::string& id : ids[i]) {
+      const auto [found, is_new] = known.try_emplace(name_in_page(documents[i], id, ids[i], ways), names_.size());
       if (is_new) names_.push_back(found->first);
-      numbers_.emplace(std::pair{i, entry.device}, found->second);
+      numbers_.emplace(std::pair{i, id}, found->second);
     }
   }
 }

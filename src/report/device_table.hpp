@@ -11,7 +11,7 @@
 namespace gpusync::tool {
 
 /// The devices that the documents' rows are of, by number. Those of one name are one: "NVIDIA H200"; "NVIDIA H200
-/// (OpenCL)" where OpenCL runs it, for both ways to it may stand in one page; with its id where another one in the same
+/// (OpenCL)" where OpenCL runs one that others in the page reach without; with its id where another one in the same
 /// document has its name, and its id alone if the context does not name it.
 class device_table {
  public:

@@ -353,6 +353,7 @@ function figureOf(number, spec, {plain = false} = {}) {
     printed. */
 function specsOf(number) {
   const experiment = experimentOf(number);
+  if (metricsToDraw(experiment).length === 0) return [];
   const known = shared.figures.filter((spec) => spec.experiment === experiment.name &&
     (spec.metrics ?? [spec.metric]).some((name) => candidatesOf(experiment, [name ?? mainMetric(experiment)]).ours.length > 0));
   const specs = known.length > 0 ? known : [{title: experiment.name}];

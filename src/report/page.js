@@ -47,9 +47,16 @@ const sections = [...document.querySelectorAll("section.experiment")];
 const fronts = [...document.querySelectorAll(".front")];
 for (const each of [...fronts, ...sections]) near.observe(each);
 
+function fillVerdicts(details, number) {
+  const verdicts = JSON.parse(document.getElementById(`verdicts-${number}`).textContent);
+  details.append(element("ul", {}, ...verdicts.map(([words, behind]) => element("li", {}, element("b", {}, words), ` ${behind}`))));
+}
+
 for (const section of sections) {
-  const details = section.querySelector("details.rows");
-  details.addEventListener("toggle", () => { if (details.open && details.children.length === 1) fillTable(details, Number(section.dataset.number)); });
+  for (const [name, fill] of [["rows", fillTable], ["verdicts", fillVerdicts]]) {
+    const details = section.querySelector(`details.${name}`);
+    details?.addEventListener("toggle", () => { if (details.open && details.children.length === 1) fill(details, Number(section.dataset.number)); });
+  }
 }
 
 window.addEventListener("beforeprint", () => {

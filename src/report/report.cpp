@@ -130,9 +130,8 @@ std::vector<placed_answer> answers_in(const page_parts& parts, size_t document) 
     const size_t section = number_of(parts, one.experiment);
     if (section == parts.sections.size()) continue;
     const std::string& name = parts.devices.name_of(document, one.device);
-    const bool is_said = one.text.find(name) != std::string::npos || one.text.find(one.device) == std::string::npos;
     found.push_back({section, parts.devices.number_of(document, one.device), counts[{one.experiment, one.device}],
-                     is_said && one.device.starts_with("opencl") ? one.text + " By OpenCL." : one.text});
+                     name.ends_with("(OpenCL)") ? one.text + " By OpenCL." : one.text});
   }
   return found;
 }
@@ -169,6 +168,21 @@ page_parts parts_of(const std::vector<document>& documents) {
   order_sections(parts.sections);
   add_answers(parts);
   return parts;
+}
+
+/// The verdicts on every shape, [text, what is behind] by section; nothing of documents with very many rows.
+std::vector<json> verdicts_of(const page_parts& parts) {
+  constexpr size_t most_rows = 10'000, most_verdicts = 400;  // of a document; of a section
+  std::vector<json> found(parts.sections.size(), json::array());
+  for (const document& results : parts.documents) {
+    if (results.rows.size() > most_rows) continue;
+    for (const verdict& one : verdicts(results)) {
+      const size_t section = number_of(parts, one.experiment);
+      if (section == found.size() || found[section].size() == most_verdicts) continue;
+      found[section].push_back({printable(one.text, 400), printable(one.behind, 800)});
+    }
+  }
+  return found;
 }
 
 /// The rows of every section as columns, in all no more than the page may carry.
@@ -346,20 +360,25 @@ std::string left_out_of(const section& one) {
       one.rows.left_out, one.rows.left_out + one.rows.rows.size());
 }
 
-std::string section_html(const section& one, size_t number) {
+std::string section_html(const section& one, size_t number, size_t verdicts_found) {
+  const std::string judged =
+      verdicts_found == 0
+          ? ""
+          : fmt::format("<details class=\"verdicts\"><summary>The verdict on {}</summary></details>\n",
+                        verdicts_found == 1 ? "the shape" : fmt::format("each of {} shapes", verdicts_found));
   const std::string question = one.known == nullptr ? "" : one.known->question;
   std::string items;
   for (const std::string& item : one.items) items += fmt::format(" <span class=\"item\">{}</span>", html_escaped(item));
   return fmt::format(
       "<section class=\"experiment\" id=\"{0}\" data-number=\"{1}\">\n<h3>{2}{3}</h3>\n{4}{5}{6}{7}"
-      "<div class=\"figures\"></div>\n"
+      "<div class=\"figures\"></div>\n{9}"
       "<details class=\"rows\"><summary>All {8} as a table</summary></details>\n</section>\n",
       anchor_of(number), number, html_escaped(printable(one.rows.experiment, 80)), items,
       question.empty() ? "" : fmt::format("<p class=\"question\">{}</p>\n", html_escaped(question)), answers_of(one),
-      problems_of(one), left_out_of(one), plural(one.rows.rows.size(), "row"));
+      problems_of(one), left_out_of(one), plural(one.rows.rows.size(), "row"), judged);
 }
 
-std::string experiments_html(const page_parts& parts) {
+std::string experiments_html(const page_parts& parts, const std::vector<json>& judged) {
   std::string html;
   const std::string* paper = nullptr;
   for (size_t i = 0; i < parts.sections.size(); ++i) {
@@ -370,7 +389,7 @@ std::string experiments_html(const page_parts& parts) {
                           html_escaped(title));
       paper = &one.paper;
     }
-    html += section_html(one, i);
+    html += section_html(one, i, judged[i].size());
   }
   if (paper != nullptr) html += "</section>\n";
   if (parts.experiments_left_out > 0) {
@@ -470,11 +489,15 @@ std::string render_report(const std::vector<document>& documents) {
   const std::vector<std::string> columns = data_of(parts);
   std::string data =
       fmt::format("<script type=\"application/json\" id=\"shared\">{}</script>\n", script_json(shared_data(parts)));
+  const std::vector<json> judged = verdicts_of(parts);
   for (size_t i = 0; i < columns.size(); ++i) {
+    data +=
+        fmt::format("<script type=\"application/json\" id=\"verdicts-{}\">{}</script>\n", i, script_json(judged[i]));
     data += fmt::format("<script type=\"application/json\" id=\"rows-{}\">{}</script>\n", i, columns[i]);
   }
   std::string body = devices + warnings_html(parts) + papers + answers;
-  if (!parts.sections.empty()) body += fmt::format("<div id=\"experiments\">\n{}</div>\n", experiments_html(parts));
+  if (!parts.sections.empty())
+    body += fmt::format("<div id=\"experiments\">\n{}</div>\n", experiments_html(parts, judged));
   body += documents_html(parts);
   if (documents.empty()) {
     body = "<p>No documents were given.</p>\n";
