@@ -100,10 +100,10 @@ std::string unit_of(const row& entry, const json& claim) {
 
 /// A figure of the claim as people read it: "+25.5 %", "0.69x", "17 blocks".
 std::string in_words(double value, const std::string& unit) {
-  if (unit == "%") return fmt::format("{}{} %", value > 0 ? "+" : "", figure(value));
   if (unit == "1") return ratio(value);
   const bool is_whole = value == std::floor(value) && std::abs(value) < 1e6;
-  return fmt::format("{} {}", is_whole ? fmt::format("{:.0f}", value) : figure(value), printable(unit, 20));
+  return fmt::format("{}{} {}", unit == "%" && value > 0 ? "+" : "",
+                     is_whole ? fmt::format("{:.0f}", value) : figure(value), printable(unit, 20));
 }
 
 std::string range_in_words(std::vector<double> values, const std::string& unit) {
