@@ -75,7 +75,7 @@ TEST(Claims, AreHeldAgainstTheNearestSizeOfEachDevice) {
              {timed("published: Old", "published-a", "gain", 25, "%"), timed("cuda:0", "a", "gain", -9, "%", at(1)),
               timed("cuda:0", "a", "gain", 5, "%", at(32)), timed("host", "a", "gain", -5, "%", at(2))});
   EXPECT_EQ(found.state, claim_state::differs);
-  EXPECT_EQ(found.then, "+25.0 % (Old)");
+  EXPECT_EQ(found.then, "+25 % (Old)");
   EXPECT_EQ(found.now, (std::vector<std::string>{"NVIDIA H200: +5 % (32 blocks)", "host: -5 % (2 blocks)"}));
 }
 
