@@ -6,10 +6,11 @@ const text = (x, y, content, attributes = {}) => element("text", {x, y, ...attri
 const line = (x1, y1, x2, y2, name) => element("line", {x1, y1, x2, y2, class: name});
 const widthOf = (content) => content.length * 6.7;  // of 12 px sans-serif, a little too much
 
-/** `content` cut to a width in pixels. */
+/** `content` cut to a width in pixels: of a long one its middle is left out, for what tells names apart is often behind. */
 function cut(content, width) {
   const most = Math.max(3, Math.floor(width / 6.7));
-  return content.length <= most ? content : `${content.slice(0, most - 1)}…`;
+  const behind = Math.floor((most - 1) / 2);
+  return content.length <= most ? content : `${content.slice(0, most - 1 - behind)}…${behind > 0 ? content.slice(-behind) : ""}`;
 }
 
 /** Round values from `low` to `high`, about `count` of them. */
@@ -105,17 +106,17 @@ function drawBars(model, width) {
 
 /** Names at the ends of coloured lines, apart from each other. */
 function endLabels(series, right, top, bottom, room) {
-  const labels = series.map(({label, points, ...rest}) => ({...rest, label, y: points.at(-1).py})).sort((a, b) => a.y - b.y);
+  const labels = series.map(({label, points, ...rest}) => ({...rest, label, words: figure(points.at(-1).value), y: points.at(-1).py})).sort((a, b) => a.y - b.y);
   labels.forEach((each, i) => { each.y = Math.max(each.y, i > 0 ? labels[i - 1].y + 14 : top + 6); });
   for (let i = labels.length - 1; i >= 0; --i) labels[i].y = Math.min(labels[i].y, i + 1 < labels.length ? labels[i + 1].y - 14 : bottom);
-  return labels.map((each) => text(right + 8, each.y + 4, cut(each.label, room - 8), {class: `end ${classOf(each)}`}));
+  return labels.map((each) => text(right + 8, each.y + 4, `${cut(each.label, room - 14 - widthOf(each.words))} ${each.words}`, {class: `end ${classOf(each)}`}));
 }
 
 /** A line for each series over a numeric axis. */
 function drawLines(model, width) {
   const shown = model.series.filter((series) => !series.hidden && series.points.length > 0);
   const coloured = shown.filter((series) => series.class !== "other" && series.class !== "floor");
-  const room = width < 500 ? 14 : Math.min(width * 0.3, 18 + Math.max(0, ...coloured.map(({label}) => widthOf(label))));
+  const room = width < 500 ? 14 : Math.min(width * 0.34, 62 + Math.max(0, ...coloured.map(({label}) => widthOf(label))));
   const left = 52, right = width - room, top = 12, height = width < 480 ? 280 : 340, bottom = height - 46;
   const xs = [...new Set(shown.flatMap((series) => series.points.map((point) => point.x)))].sort((a, b) => a - b);
   const logarithmicX = xs[0] > 0 && xs.at(-1) / xs[0] > 20;

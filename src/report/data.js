@@ -17,10 +17,10 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** A figure to three significant digits. */
+/** A figure to three significant digits; whole numbers as they are. */
 function figure(value) {
-  if (value === 0) return "0";
   const size = Math.abs(value);
+  if (Number.isInteger(value) && size < 1e7) return String(value);
   if (size < 1e-3 || size >= 1e7) return value.toExponential(1);
   return value.toFixed(Math.min(5, Math.max(0, 2 - Math.floor(Math.log10(size)))));
 }

@@ -359,6 +359,20 @@ function specsOf(number) {
   const specs = known.length > 0 ? known : [{title: experiment.name}];
   const shown = new Set(specs.flatMap((spec) => spec.metrics ?? [spec.metric ?? mainMetric(experiment)]));
   const printed = new Set(experiment.rows.filter((row) => row.isPublished && row.axes.fit === undefined).flatMap((row) => Object.keys(row.metrics)));
-  return [...specs, ...[...printed].filter((name) => !shown.has(name))
-    .map((metric) => ({metric, title: `${candidatesOf(experiment, [metric]).ours.length > 0 ? "Then and now" : "As printed"}: ${nameInWords(metric)}`}))];
+  return [...specs, ...[...printed].filter((name) => !shown.has(name) && candidatesOf(experiment, [name]).ours.length > 0)
+    .map((metric) => ({metric, title: `Then and now: ${nameInWords(metric)}`}))];
+}
+
+/** What a paper has printed of quantities that were not measured here, as a table; nothing if there is none. */
+function printedOnly(number) {
+  const experiment = experimentOf(number);
+  const metrics = metricsToDraw(experiment).filter((name) => candidatesOf(experiment, [name]).ours.length === 0);
+  const rows = experiment.rows.filter((row) => row.isPublished).flatMap((row) => metrics.filter((name) => row.metrics[name]?.value != null)
+    .map((name) => [nameInWords(name), row.method, inWords(row.metrics[name].value, row.metrics[name].unit, name),
+                    Object.entries(row.axes).map(([axis, at]) => `${nameInWords(axis)} ${axisInWords(axis, at)}`).join(", "), row.device.slice(published.length)]));
+  if (rows.length === 0) return null;
+  const line = (cells, kind) => element("tr", {}, ...cells.map((cell) => element(kind, {}, cell)));
+  return element("figure", {class: "printed-only"}, element("figcaption", {}, "Printed, and not measured here"),
+    element("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": "Printed figures"}, element("table", {},
+      element("thead", {}, line(["quantity", "method", "figure", "at", "device"], "th")), element("tbody", {}, ...rows.map((cells) => line(cells, "td"))))));
 }

@@ -16,7 +16,7 @@ namespace {
 using string_list = std::vector<std::string>;
 
 constexpr size_t colours_of_a_sort = 5;  // as many as style.css has
-constexpr size_t most_winners = 3;
+constexpr size_t most_winners = 4;
 
 /// What is known of a method from all of its rows: old documents do not say it of each.
 struct traits {
@@ -27,23 +27,27 @@ bool may_win(const row& entry) {
   return entry.status == row_status::ok && entry.verified != false && headline_value(entry);
 }
 
-/// The methods of one sort by how often each is the fastest of that sort, then by how early they appear.
+/// The methods of one sort by how often each is the fastest of that sort, each document counting once, then by how
+/// early they appear.
 string_list by_wins(const experiment_rows& rows, const std::map<std::string, traits>& known, bool rival) {
   std::map<std::pair<size_t, question>, const row*> best;
-  std::vector<std::pair<std::string, size_t>> wins;
+  std::vector<std::pair<std::string, double>> wins;
+  const auto entry_of = [&](const std::string& method) {
+    return std::ranges::find(wins, method, [](const auto& one) { return one.first; });
+  };
   for (const auto& [entry, document] : rows.rows) {
     const traits& what = known.at(entry->method);
     if (is_published(*entry) || what.floor || what.rival != rival || !may_win(*entry)) continue;
-    if (std::ranges::find(wins, entry->method, [](const auto& one) { return one.first; }) == wins.end()) {
-      constexpr size_t most_methods = 200;
-      if (wins.size() < most_methods) wins.emplace_back(entry->method, 0);
-    }
+    constexpr size_t most_methods = 200;
+    if (entry_of(entry->method) == wins.end() && wins.size() < most_methods) wins.emplace_back(entry->method, 0);
     const row*& fastest = best[{document, question_of(*entry)}];
     if (fastest == nullptr || *headline_value(*entry) < *headline_value(*fastest)) fastest = entry;
   }
+  std::map<size_t, double> shapes;
+  for (const auto& one : best) ++shapes[one.first.first];
   for (const auto& [where, entry] : best) {
-    const auto found = std::ranges::find(wins, entry->method, [](const auto& one) { return one.first; });
-    if (found != wins.end()) ++found->second;
+    const auto found = entry_of(entry->method);
+    if (found != wins.end()) found->second += 1 / shapes[where.first];
   }
   std::ranges::stable_sort(wins, std::greater(), [](const auto& one) { return one.second; });
   string_list sorted;

@@ -19,6 +19,8 @@ function drawSection(section, only = Infinity) {
   const container = section.querySelector(".figures"), number = Number(section.dataset.number);
   const specs = specsOf(number).slice(0, only);
   for (let i = Number(container.dataset.drawn ?? 0); i < specs.length; ++i) addFigure(container, number, specs[i]);
+  const printed = only === Infinity ? printedOnly(number) : null;
+  if (printed) container.append(printed);
   container.dataset.drawn = Math.max(Number(container.dataset.drawn ?? 0), specs.length);
   if (only === Infinity && !container.hasChildNodes()) container.replaceChildren(element("p", {class: "hint"}, "None of its rows has a number to draw: the table has what they say."));
   section.classList.add("drawn");

@@ -71,7 +71,7 @@ std::string section_html(const section& one, size_t number, size_t verdicts_foun
 }  // namespace
 
 std::vector<json> verdicts_of(const page_parts& parts) {
-  constexpr size_t most_rows = 10'000, most_verdicts = 400;  // of a document; of a section
+  constexpr size_t most_rows = 10'000, most_verdicts = 2000;  // of a document; of a section
   std::vector<json> found(parts.sections.size(), json::array());
   for (const document& results : parts.documents) {
     if (results.rows.size() > most_rows) continue;
