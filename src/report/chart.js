@@ -109,15 +109,15 @@ function endLabels(series, right, top, bottom, room) {
   const labels = series.map(({label, points, ...rest}) => ({...rest, label, words: figure(points.at(-1).value), y: points.at(-1).py})).sort((a, b) => a.y - b.y);
   labels.forEach((each, i) => { each.y = Math.max(each.y, i > 0 ? labels[i - 1].y + 14 : top + 6); });
   for (let i = labels.length - 1; i >= 0; --i) labels[i].y = Math.min(labels[i].y, i + 1 < labels.length ? labels[i + 1].y - 14 : bottom);
-  return labels.map((each) => text(right + 8, each.y + 4, `${cut(each.label, room - 14 - widthOf(each.words))} ${each.words}`, {class: `end ${classOf(each)}`}));
+  return labels.map((each) => text(right + 8, each.y + 4, `${cut(each.label, (room - 16) * 0.9 - widthOf(each.words))} ${each.words}`, {class: `end ${classOf(each)}`}));
 }
 
 /** A line for each series over a numeric axis. */
 function drawLines(model, width) {
   const shown = model.series.filter((series) => !series.hidden && series.points.length > 0);
   const coloured = shown.filter((series) => series.class !== "other" && series.class !== "floor");
-  const room = width < 500 ? 14 : Math.min(width * 0.34, 62 + Math.max(0, ...coloured.map(({label}) => widthOf(label))));
-  const left = 52, right = width - room, top = 12, height = width < 480 ? 280 : 340, bottom = height - 46;
+  const room = width < 500 ? 14 : Math.min(width * 0.34, 66 + 1.1 * Math.max(0, ...coloured.map(({label}) => widthOf(label))));
+  const left = 52, right = width - room, top = 30, height = width < 480 ? 290 : 350, bottom = height - 46;
   const xs = [...new Set(shown.flatMap((series) => series.points.map((point) => point.x)))].sort((a, b) => a - b);
   const logarithmicX = xs[0] > 0 && xs.at(-1) / xs[0] > 20;
   const xScale = scaleOf(xs, left + 8, right - 8, {logarithmic: logarithmicX, zero: false});
@@ -146,7 +146,7 @@ function drawLines(model, width) {
   parts.push(...[...drawn].sort((a, b) => grey(a) - grey(b)).map(({drawing}) => drawing));  // coloured ones on top
   if (room > 20) parts.push(...endLabels(drawn.filter((series) => grey(series)), right, top, bottom, room));
   parts.push(text(left, height - 6, `${nameInWords(model.x)}${logarithmicX ? " (logarithmic)" : ""}`, {class: "axis"}));
-  parts.push(text(right, height - 6, `↑ ${model.quantity}${logarithmic ? " (logarithmic)" : ""}`, {class: "axis", "text-anchor": "end"}));
+  parts.push(text(4, 14, cut(`↑ ${model.quantity}${logarithmic ? " (logarithmic)" : ""}`, width - 8), {class: "axis"}));
   return {height, parts, rows: drawn.map(({points}) => points)};
 }
 

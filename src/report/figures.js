@@ -195,6 +195,16 @@ function colourNamed(list, view) {
   }
 }
 
+/** The best of what is shown stands out, even if it is elsewhere none of those to look at. */
+function markBest(list, moreIsBetter) {
+  const able = list.filter((one) => !one.published && !one.wrong && one.class !== "floor");
+  const end = Math.max(...able.map((one) => one.points.at(-1).x ?? 0));  // where the longest lines end
+  const there = able.filter((one) => (one.points.at(-1).x ?? 0) === end);
+  const value = (one) => one.points.at(-1).value * (moreIsBetter ? -1 : 1);
+  const best = there.reduce((a, b) => (a && value(a) <= value(b) ? a : b), undefined);
+  if (there.length > 1 && best.class === "other") best.class = "best";
+}
+
 /** The model of the chart of a view (chart.js). */
 function modelOf(experiment, view, title) {
   const {here, beside} = rowsOfView(experiment, view);
@@ -222,6 +232,7 @@ function modelOf(experiment, view, title) {
   if (view.metrics.length > 1) list.forEach((one, i) => { one.class = `own-${i % 5}`; });
   if (view.form === "bars") list.sort((a, b) => (moreIsBetter ? -1 : 1) * (a.points[0].value - b.points[0].value));
   for (const one of list) one.points.sort((a, b) => a.x - b.x);
+  if (view.form !== "map") markBest(list, moreIsBetter);
   const values = list.filter((one) => one.class !== "other" && one.class !== "floor").flatMap((one) => one.points.map((point) => point.value)).filter((value) => value > 0);
   const wide = values.length > 0 && values.reduce((a, b) => Math.max(a, b)) > 100 * values.reduce((a, b) => Math.min(a, b));
   const positive = list.every((one) => one.points.every((point) => point.value >= 0));

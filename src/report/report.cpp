@@ -27,6 +27,12 @@ namespace {
 
 constexpr size_t most_data_bytes = 7'500'000, most_contexts = 400;  // of a page
 
+constexpr const char* key_to_figures =
+    "<p class=\"hint key\">In the figures <span class=\"swatch own-0\"></span> cold colours are methods of this "
+    "library and of "
+    "the papers, <span class=\"swatch rival-0\"></span> warm ones what people use without it, <span class=\"swatch "
+    "other\"></span> grey others; <span class=\"swatch own-0 printed\"></span> dashed: printed in a paper.</p>\n";
+
 /// The rows of every section as columns, in all no more than the page may carry.
 std::vector<std::string> data_of(page_parts& parts) {
   constexpr size_t rows_to_try = 60'000;  // more are never written down in that room
@@ -145,7 +151,7 @@ std::string render_report(const std::vector<document>& documents) {
   }
   std::string body = devices + warnings_html(parts) + papers + answers;
   if (!parts.sections.empty())
-    body += fmt::format("<div id=\"experiments\">\n{}</div>\n", experiments_html(parts, judged));
+    body += fmt::format("<div id=\"experiments\">\n{}{}</div>\n", key_to_figures, experiments_html(parts, judged));
   body += documents_html(parts);
   if (documents.empty()) {
     body = "<p>No documents were given.</p>\n";
