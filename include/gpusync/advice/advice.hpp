@@ -46,8 +46,8 @@ struct advice {
 inline prediction predict(const situation& asked, const way_costs& costs, const device_room& room) {
   prediction made;
   made.which = costs.which;
-  made.work_us = is_of_neighbours(costs.which) ? work_of_neighbours(asked)
-                                               : work_of_all(asked, resident_blocks_of(asked, room));
+  made.work_us =
+      is_of_neighbours(costs.which) ? work_of_neighbours(asked) : work_of_all(asked, resident_blocks_of(asked, room));
   const term_values values = terms_of(asked, costs.which, room);
   double sum = made.work_us;
   for (size_t i = 0; i < term_count; ++i) {
@@ -91,8 +91,7 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
       if (text.back() == '.') text.pop_back();
       return text;
     };
-    all.push_back(std::string(what) + " " + figure(value) + ", measured from " + figure(least) + " to " +
-                  figure(most));
+    all.push_back(std::string(what) + " " + figure(value) + ", measured from " + figure(least) + " to " + figure(most));
   };
   compare("blocks", asked.blocks, costs.least.blocks, costs.most.blocks);
   compare("threads", asked.threads, costs.least.threads, costs.most.threads);

@@ -21,16 +21,16 @@ namespace gpusync::advice {
 
 /// A way to pass from step to step.
 enum class way {
-  host_wait,               ///< the host launches a kernel for each step and waits for it
-  relaunch,                ///< it queues kernels
-  cooperative_relaunch,    ///< it queues cooperative kernels
-  graph,                   ///< a CUDA graph of kernels
-  dependent_graph,         ///< the same with programmatic dependent launch
-  cooperative_groups,      ///< NVIDIA's grid barrier
-  grid_barrier,            ///< this library's, as it is by default on GPUs
-  host_barrier,            ///< this library's, as it is by default on host threads
-  neighbour_barrier,       ///< its barrier of neighbours
-  halo,                    ///< its halo
+  host_wait,             ///< the host launches a kernel for each step and waits for it
+  relaunch,              ///< it queues kernels
+  cooperative_relaunch,  ///< it queues cooperative kernels
+  graph,                 ///< a CUDA graph of kernels
+  dependent_graph,       ///< the same with programmatic dependent launch
+  cooperative_groups,    ///< NVIDIA's grid barrier
+  grid_barrier,          ///< this library's, as it is by default on GPUs
+  host_barrier,          ///< this library's, as it is by default on host threads
+  neighbour_barrier,     ///< its barrier of neighbours
+  halo,                  ///< its halo
 };
 
 /// How many ways there are.
@@ -38,10 +38,16 @@ inline constexpr size_t way_count = static_cast<size_t>(way::halo) + 1;
 
 /// The name of a way, as result documents have it: "graph-pdl".
 constexpr const char* name_of(way which) {
-  constexpr const char* names[] = {"launch-wait", "relaunch",          "cooperative-relaunch",
-                                   "graph",       "graph-pdl",         "cg",
-                                   "placed-counters-acquire-release",  "lock-based-acquire-release",
-                                   "neighbour-barrier", "halo"};
+  constexpr const char* names[] = {"launch-wait",
+                                   "relaunch",
+                                   "cooperative-relaunch",
+                                   "graph",
+                                   "graph-pdl",
+                                   "cg",
+                                   "placed-counters-acquire-release",
+                                   "lock-based-acquire-release",
+                                   "neighbour-barrier",
+                                   "halo"};
   return names[static_cast<size_t>(which)];
 }
 
@@ -60,20 +66,20 @@ constexpr bool needs_co_residency(way which) {
 
 /// What a step's cost beyond its work is made of.
 enum class term {
-  round_trip,       ///< t_c, and what a launch takes alone
-  first_blocks,     ///< t_a of the first block of each SM: the part of the SMs that have one
-  further_blocks,   ///< t_a of further ones: blocks per SM beyond the first
-  crowded,          ///< t_a beyond four blocks per SM, where polls delay additions
-  together,         ///< as further_blocks, as far as blocks arrive at the same time: skew spreads them
-  block_threads,    ///< t_s: threads of a block, in 1024
-  sm_threads,       ///< the part of the SMs' threads that are taken
-  skewed,           ///< what a late block finds otherwise than one of many: from 0 to 1 with the skew
-  stored,           ///< t_f: kilobytes that an SM stores in a step
-  read,             ///< kilobytes that it reads of others
-  partners,         ///< blocks of which a block reads
-  kept,             ///< kilobytes of an SM that stay on the chip, or are loaded and saved: in each step, or in each run
-  begin,            ///< what a run takes once: one part in its steps
-  begin_blocks,     ///< the same for each block of an SM
+  round_trip,      ///< t_c, and what a launch takes alone
+  first_blocks,    ///< t_a of the first block of each SM: the part of the SMs that have one
+  further_blocks,  ///< t_a of further ones: blocks per SM beyond the first
+  crowded,         ///< t_a beyond four blocks per SM, where polls delay additions
+  together,        ///< as further_blocks, as far as blocks arrive at the same time: skew spreads them
+  block_threads,   ///< t_s: threads of a block, in 1024
+  sm_threads,      ///< the part of the SMs' threads that are taken
+  skewed,          ///< what a late block finds otherwise than one of many: from 0 to 1 with the skew
+  stored,          ///< t_f: kilobytes that an SM stores in a step
+  read,            ///< kilobytes that it reads of others
+  partners,        ///< blocks of which a block reads
+  kept,            ///< kilobytes of an SM that stay on the chip, or are loaded and saved: in each step, or in each run
+  begin,           ///< what a run takes once: one part in its steps
+  begin_blocks,    ///< the same for each block of an SM
 };
 
 /// How many terms there are.
@@ -81,9 +87,9 @@ inline constexpr size_t term_count = static_cast<size_t>(term::begin_blocks) + 1
 
 /// The name of a term: "round_trip".
 constexpr const char* name_of(term which) {
-  constexpr const char* names[] = {"round_trip", "first_blocks", "further_blocks", "crowded",  "together",
-                                   "block_threads", "sm_threads", "skewed", "stored", "read", "partners",
-                                   "kept", "begin", "begin_blocks"};
+  constexpr const char* names[] = {"round_trip",    "first_blocks", "further_blocks", "crowded",     "together",
+                                   "block_threads", "sm_threads",   "skewed",         "stored",      "read",
+                                   "partners",      "kept",         "begin",          "begin_blocks"};
   return names[static_cast<size_t>(which)];
 }
 
@@ -92,7 +98,7 @@ using term_values = std::array<double, term_count>;
 
 /// What a device has room for.
 struct device_room {
-  uint32_t sms = 1;               ///< multiprocessors, or processors of a host
+  uint32_t sms = 1;  ///< multiprocessors, or processors of a host
   uint32_t threads_per_sm = 2048;
   uint32_t blocks_per_sm = 32;
 };
@@ -109,8 +115,8 @@ inline double resident_blocks_of(const situation& asked, const device_room& room
 inline term_values terms_of(const situation& asked, way which, const device_room& room) {
   constexpr double kilobyte = 1024, spread_by_us = 0.25;
   const double sms = room.sms, each = asked.blocks / sms, steps = static_cast<double>(asked.steps);
-  const double of_an_sm = std::min<double>(std::max(1.0, std::ceil(each)),
-                                           std::max(1.0, resident_blocks_of(asked, room) / sms));
+  const double of_an_sm =
+      std::min<double>(std::max(1.0, std::ceil(each)), std::max(1.0, resident_blocks_of(asked, room) / sms));
   const double skewed = asked.skew_us / (asked.skew_us + spread_by_us);
   const double partners = asked.waits_for == dependence::all ? 1 : asked.neighbours;
   const double further = std::max(0.0, each - 1);

@@ -26,8 +26,8 @@ inline double greatest_of(double count, skew_form skew) {
 /// that of a barrier: the greatest of all.
 inline double greatest_among_neighbours(double blocks, uint32_t neighbours, double steps, skew_form skew) {
   struct growth {
-    double rate;      // of endless rings or tori
-    double smaller;   // rings and tori of B blocks: less by smaller / B^power
+    double rate;     // of endless rings or tori
+    double smaller;  // rings and tori of B blocks: less by smaller / B^power
     double power;
   };
   const bool uniform = skew == skew_form::uniform;

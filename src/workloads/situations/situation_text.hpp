@@ -40,12 +40,12 @@ struct situation_text : computation {
     uint32_t on_chip[Kept];
   };
 
-  uint32_t *a, *b;     ///< buffers in turn; before step s the words are in the (s % 2)-th
-  uint32_t* memory;    ///< where what is kept lies between kernels: word k of all threads, then word k + 1
-  uint32_t words;      ///< of a block, for others
-  uint32_t kept_words; ///< of a thread
-  uint32_t across;     ///< blocks of a row of the torus
-  bool reads_any;      ///< of one block, in each step another, in the place of the neighbours
+  uint32_t *a, *b;      ///< buffers in turn; before step s the words are in the (s % 2)-th
+  uint32_t* memory;     ///< where what is kept lies between kernels: word k of all threads, then word k + 1
+  uint32_t words;       ///< of a block, for others
+  uint32_t kept_words;  ///< of a thread
+  uint32_t across;      ///< blocks of a row of the torus
+  bool reads_any;       ///< of one block, in each step another, in the place of the neighbours
   situation_work work;
 
   /// A kept word after a step.

@@ -42,8 +42,20 @@ class situation_result : public run_data {
   const std::shared_ptr<arrays> memory_;
 };
 
-/// Calls `use(text)` with the text that is compiled for a situation; `dense`: on a GPU whose multiprocessors are to
-/// hold more than 1024 threads. Throws invalid_argument if there is none.
+/// What a thread has at most, for others and to keep: on a dense grid it has half of the registers.
+constexpr uint32_t most_words_of(bool dense) {
+  return dense ? 1 : 2;
+}
+constexpr uint32_t most_kept_words_of(bool dense) {
+  return dense ? 2 : 8;
+}
+/// Whether a GPU's multiprocessors are to hold more than 1024 threads.
+inline bool is_dense(const advice::situation& asked, uint32_t sms) {
+  return uint64_t{asked.blocks} * asked.threads > uint64_t{sms} * 1024;
+}
+
+/// Calls `use(text)` with the text that is compiled for a situation; `dense`: as is_dense()
+/// says of a GPU. Throws invalid_argument if there is none.
 template <class Use>
 auto with_situation_text(const advice::situation& asked, bool dense, Use&& use) {
   const uint32_t each = (words_of(asked) + asked.threads - 1) / asked.threads, kept = kept_words_of(asked);
@@ -52,14 +64,18 @@ auto with_situation_text(const advice::situation& asked, bool dense, Use&& use) 
     throw invalid_argument("Steps are compiled for 2 and 4 neighbours, not for " + std::to_string(asked.neighbours) +
                            ".");
   }
-  const uint32_t most_words = dense ? 1 : 4, most_kept = dense ? 4 : 16;
+  const uint32_t most_words = most_words_of(dense), most_kept = most_kept_words_of(dense);
   if (each > most_words || kept > most_kept) {
     throw invalid_argument("Steps are compiled for " + std::to_string(most_words) + " words for others and " +
                            std::to_string(most_kept) + " kept words of a thread at such a grid, not for " +
                            std::to_string(each) + " and " + std::to_string(kept) + ".");
   }
-  if (dense) return four ? use(situation_text<4, 1, 4, 2>{}) : use(situation_text<2, 1, 4, 2>{});
-  return four ? use(situation_text<4, 4, 16, 1>{}) : use(situation_text<2, 4, 16, 1>{});
+  if (dense) {
+    return four ? use(situation_text<4, most_words_of(true), most_kept_words_of(true), 2>{})
+                : use(situation_text<2, most_words_of(true), most_kept_words_of(true), 2>{});
+  }
+  return four ? use(situation_text<4, most_words_of(false), most_kept_words_of(false), 1>{})
+              : use(situation_text<2, most_words_of(false), most_kept_words_of(false), 1>{});
 }
 
 /// A text with all that does not hang on the device.

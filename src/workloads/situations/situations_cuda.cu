@@ -61,8 +61,7 @@ class cuda_situation_workload : public workload {
 
  private:
   cuda_computation computation() const {
-    const auto sms = static_cast<uint64_t>(where_.device().sm_count());
-    const bool dense = uint64_t{asked_.blocks} * asked_.threads > sms * 1024;
+    const bool dense = is_dense(asked_, static_cast<uint32_t>(where_.device().sm_count()));
     if (memory_ == nullptr) memory_ = std::make_shared<cuda_arrays>(where_, situation_arrays(asked_));
     return with_situation_text(asked_, dense, [this](auto text) {
       using text_type = decltype(text);
