@@ -60,6 +60,19 @@ double work_in(const step_observation& one, const device_room& room) {
                                      : work_of_all(one.where, resident_blocks_of(one.where, room));
 }
 
+/// Terms that never came to anything in what was measured, as the beginning of endless runs: they are left out, for a
+/// fit could give them any coefficient.
+std::array<bool, term_count> unseen_terms(const std::vector<step_observation>& observed, const device_room& room) {
+  constexpr double least = 1e-4;
+  std::array<bool, term_count> unseen;
+  unseen.fill(true);
+  for (const step_observation& one : observed) {
+    const term_values values = terms_of(one.where, one.which, room);
+    for (size_t i = 0; i < term_count; ++i) unseen[i] = unseen[i] && values[i] < least;
+  }
+  return unseen;
+}
+
 relative_point point_of(const step_observation& one, const device_room& room) {
   relative_point point;
   point.terms = terms_of(one.where, one.which, room);
@@ -99,9 +112,12 @@ double loss_of(const std::vector<step_observation>& observed, const way_costs& c
 /// Costs if the host needs so many microseconds from launch to launch: what takes hardly more says nothing of the
 /// device.
 way_costs fit_with(double host_us, const std::vector<step_observation>& observed, const device_room& room) {
+  const std::array<bool, term_count> unseen = unseen_terms(observed, room);
   std::vector<relative_point> points;
   for (const step_observation& one : observed) {
-    if (one.us_per_step > 1.08 * host_us) points.push_back(point_of(one, room));
+    if (one.us_per_step <= 1.08 * host_us) continue;
+    relative_point& point = points.emplace_back(point_of(one, room));
+    for (size_t i = 0; i < term_count; ++i) point.terms[i] = unseen[i] ? 0 : point.terms[i];
   }
   way_costs made;
   made.which = observed.front().which;
@@ -156,6 +172,7 @@ void include(const advice::situation& where, bool first, advice::device_costs& c
   widen(&advice::situation::kept_bytes);
   widen(&advice::situation::neighbours);
   widen(&advice::situation::steps);
+  widen(&advice::situation::gpus);
 }
 
 }  // namespace

@@ -22,6 +22,6 @@ advice::device_costs fit_step_costs(std::string device, const advice::device_roo
                                     const std::vector<step_observation>& observed);
 
 /// Below that many nothing is fitted.
-inline constexpr size_t fewest_observations = 8;
+inline constexpr size_t fewest_observations = 5;
 
 }  // namespace gpusync::tool

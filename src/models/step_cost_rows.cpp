@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <cstdlib>
 
 #include "results/context.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "results/metrics.hpp"
+#include "results/text.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -16,7 +19,7 @@ namespace gpusync::tool {
 namespace {
 
 constexpr const char *skew_none = "none", *skew_uniform = "uniform", *skew_exponential = "exponential",
-                     *needs_all = "all";
+                     *needs_all = "all", *across_experiment = "multi-gpu-barrier", *halo_experiment = "halo-exchange";
 
 int64_t nanoseconds(double us) {
   return std::llround(us * 1000);
@@ -27,9 +30,56 @@ const std::string* axis_word(const axis_values& axes, const char* name) {
   return found == axes.end() ? nullptr : std::get_if<std::string>(&found->second);
 }
 
+/// Of a shape like "132x256", in runs so long that no run begins.
+std::optional<advice::situation> long_run(const std::string* shape) {
+  advice::situation found;
+  if (shape == nullptr || std::sscanf(shape->c_str(), "%ux%u", &found.blocks, &found.threads) != 2) return {};
+  found.steps = uint64_t{1} << 20;
+  return found;
+}
+
+/// What a row of experiment multi-gpu-barrier was measured in: steps without work and data; empty for other rows.
+std::optional<advice::situation> across_gpus(const row& entry) {
+  const std::optional<int64_t> gpus = axis_number(entry.axes, "gpus");
+  const std::string* const data = axis_word(entry.axes, "data");
+  std::optional<advice::situation> found = long_run(axis_word(entry.axes, "shape"));
+  if (!found || !gpus || data == nullptr || *data != "none") return std::nullopt;
+  found->gpus = static_cast<uint32_t>(*gpus);
+  found->stored_bytes = 0;
+  return found;
+}
+
+/// The same of experiment halo-exchange without overlap: its blocks need their neighbours under all methods.
+std::optional<advice::situation> halo_exchanged(const row& entry) {
+  const std::optional<int64_t> neighbours = axis_number(entry.axes, "neighbours"),
+                               bytes = axis_number(entry.axes, "bytes");
+  const std::string *const work = axis_word(entry.axes, "work"), *const overlap = axis_word(entry.axes, "overlap");
+  std::optional<advice::situation> found = long_run(axis_word(entry.axes, "shape"));
+  if (!found || !neighbours || !bytes || work == nullptr || overlap == nullptr || *overlap != "no") return std::nullopt;
+  found->waits_for = advice::dependence::neighbours;
+  found->neighbours = static_cast<uint32_t>(*neighbours);
+  found->stored_bytes = static_cast<double>(*bytes);
+  if (*work == "none") return found;
+  const size_t dash = work->find('-');
+  const std::string form = work->substr(0, dash);
+  found->step_us = dash == std::string::npos ? 0 : std::strtod(work->c_str() + dash + 1, nullptr) / 1000;
+  if (form == "constant") return found;
+  found->skew_us = found->step_us;
+  found->skew = form == skew_exponential ? advice::skew_form::exponential : advice::skew_form::uniform;
+  return found;
+}
+
 /// Whether a row is of a device's measured and checked times.
 bool is_checked(const row& entry, const std::string& device) {
   return entry.device == device && entry.status == row_status::ok && entry.verified == std::optional<bool>(true);
+}
+
+/// What a row was measured in; empty for rows of other experiments than those that measure steps.
+std::optional<advice::situation> measured_in(const row& entry) {
+  if (entry.experiment == step_costs_experiment) return tool::situation_of(entry.axes);
+  if (entry.experiment == across_experiment) return across_gpus(entry);
+  if (entry.experiment == halo_experiment) return halo_exchanged(entry);
+  return std::nullopt;
 }
 
 }  // namespace
@@ -108,7 +158,8 @@ std::vector<step_observation> observations_of(const std::vector<row>& rows, cons
     const std::optional<advice::way> which = way_of(entry.method);
     const std::optional<double> us = value_of(entry, step_time_metric);
     if (!which || !us || !is_checked(entry, device)) continue;
-    if (const auto where = situation_of(entry.axes)) all.push_back({*where, *which, *us});
+    const std::optional<advice::situation> where = measured_in(entry);
+    if (where && (where->gpus > 1) == is_of_several_gpus(*which)) all.push_back({*where, *which, *us});
   }
   return all;
 }
@@ -143,23 +194,25 @@ std::vector<std::pair<std::string, metric>> metrics_of(const advice::way_costs& 
 }
 
 advice::device_costs costs_in(const document& results, const std::string& device, const std::string& name) {
-  std::vector<row> rows;
   for (const row& entry : results.rows) {
-    if (entry.experiment == step_costs_experiment) rows.push_back(entry);
-  }
-  for (const row& entry : rows) {
     if (!device.empty() && entry.device != device) continue;
-    const std::vector<step_observation> observed = observations_of(rows, entry.device);
-    const std::optional<advice::device_room> room = room_of(rows, entry.device);
-    if (!room || observed.empty()) break;
+    const std::vector<step_observation> observed = observations_of(results.rows, entry.device);
+    if (observed.empty()) continue;
+    std::optional<advice::device_room> room = room_of(results.rows, entry.device);
+    if (!room) {
+      const std::optional<int64_t> units = compute_units_of(results, entry.device);
+      if (!units || *units < 1) break;
+      room = advice::device_room{static_cast<uint32_t>(*units), 2048, 32};
+    }
     advice::device_costs costs = fit_step_costs(device_title(results, entry.device), *room, observed);
     if (!costs.ways.empty()) return costs;
-    throw usage_error(fmt::format(
-        "'{}' has {} measured steps of {}, too few to fit costs to: `gpusync run {} --json FILE` measures enough.",
-        name, observed.size(), entry.device, step_costs_experiment));
+    throw usage_error(
+        fmt::format("'{}' has {} measured steps of {}, too few to fit costs to: `gpusync run {} --json FILE` measures "
+                    "enough.",
+                    printable(name), observed.size(), entry.device, step_costs_experiment));
   }
-  throw usage_error(fmt::format("'{}' has no costs of waiting{}: `gpusync run {} --json FILE` measures them.", name,
-                                device.empty() ? "" : " of " + device, step_costs_experiment));
+  throw usage_error(fmt::format("'{}' has no costs of waiting{}: `gpusync run {} --json FILE` measures them.",
+                                printable(name), device.empty() ? "" : " of " + device, step_costs_experiment));
 }
 
 }  // namespace gpusync::tool

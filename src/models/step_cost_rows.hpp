@@ -30,7 +30,8 @@ std::string in_words(const advice::situation& where);
 /// The way of that name; empty if there is none.
 std::optional<advice::way> way_of(const std::string& method);
 
-/// What was measured of a device with checked results, by rows of any experiment whose axes are situations.
+/// What was measured of a device with checked results, by rows of experiments step-costs, halo-exchange and
+/// multi-gpu-barrier.
 std::vector<step_observation> observations_of(const std::vector<row>& rows, const std::string& device);
 
 /// What the device has room for, as the row of room_method tells; empty if there is none.
@@ -41,7 +42,7 @@ std::vector<std::pair<std::string, metric>> room_metrics(const advice::device_ro
 /// The costs of a way as metrics: `us_` and the term's name, `host_us`, `spread`, of as many points.
 std::vector<std::pair<std::string, metric>> metrics_of(const advice::way_costs& costs);
 
-/// The costs that the rows of experiment step-costs in a document give, fitted anew: of `device`, or, if that is empty,
+/// The costs that the rows of these experiments in a document give, fitted anew: of `device`, or, if that is empty,
 /// of the first device that has such rows. Throws usage_error naming `name`, the document, and what to do, if there are
 /// none.
 advice::device_costs costs_in(const document& results, const std::string& device, const std::string& name);

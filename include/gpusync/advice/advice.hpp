@@ -2,7 +2,7 @@
 //
 //   gpusync::advice::situation mine;
 //   mine.blocks = 132, mine.threads = 256, mine.step_us = 2, mine.steps = 500;
-//   const gpusync::advice::advice found = gpusync::advice::advise(mine, gpusync::advice::recorded_on_nvidia_h200());
+//   const gpusync::advice::answer found = gpusync::advice::advise(mine, gpusync::advice::recorded_on_nvidia_h200());
 //   if (found.best().which == gpusync::advice::way::grid_barrier) …
 #pragma once
 
@@ -32,7 +32,7 @@ struct refusal {
 };
 
 /// Answers, the quickest first.
-struct advice {
+struct answer {
   std::vector<prediction> predictions;
   std::vector<refusal> refused;
   /// What lies outside of what was measured, in words: there the intervals are twice as wide. Empty: nothing.
@@ -54,9 +54,11 @@ inline prediction predict(const situation& asked, const way_costs& costs, const 
     made.cost_us[i] = costs.us[i] * values[i];
     sum += made.cost_us[i];
   }
-  if (costs.host_us > sum) {
+  // A run has its beginning whoever is the slower behind it.
+  const double begin = made.cost_us[static_cast<size_t>(term::begin)];
+  if (costs.host_us + begin > sum) {
     made.host_us = costs.host_us;
-    sum = costs.host_us;
+    sum = costs.host_us + begin;
   }
   made.us_per_step = sum;
   made.low = sum / (1 + costs.spread);
@@ -68,6 +70,8 @@ namespace detail {
 
 /// Why a way cannot be taken; empty if it can.
 inline std::string why_not(const situation& asked, way which, const device_room& room) {
+  if (asked.gpus > 1 && !is_of_several_gpus(which)) return "it is of one GPU";
+  if (asked.gpus == 1 && is_of_several_gpus(which)) return "it is of several GPUs";
   if (is_of_neighbours(which) && asked.waits_for == dependence::all) {
     return "every block waits for all: a barrier of neighbours does not see to that";
   }
@@ -91,14 +95,22 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
       if (text.back() == '.') text.pop_back();
       return text;
     };
-    all.push_back(std::string(what) + " " + figure(value) + ", measured from " + figure(least) + " to " + figure(most));
+    all.push_back(std::string(what) + " " + figure(value) + ", measured from " + figure(least) +
+                  (most < 1e15 ? " to " + figure(most) : " on"));
   };
   compare("blocks", asked.blocks, costs.least.blocks, costs.most.blocks);
   compare("threads", asked.threads, costs.least.threads, costs.most.threads);
-  compare("bytes stored by a block", asked.stored_bytes, 0, costs.most.stored_bytes);
-  compare("bytes kept by a block", asked.kept_bytes, 0, costs.most.kept_bytes);
+  compare("steps", static_cast<double>(asked.steps), static_cast<double>(costs.least.steps),
+          std::max(1e15, static_cast<double>(costs.most.steps)));  // longer runs are more of the same
+  if (asked.gpus == 1) {
+    compare("bytes stored by a block", asked.stored_bytes, 0, costs.most.stored_bytes);
+    compare("bytes kept by a block", asked.kept_bytes, 0, costs.most.kept_bytes);
+  }
   if (asked.waits_for == dependence::neighbours) {
     compare("neighbours", asked.neighbours, costs.least.neighbours, costs.most.neighbours);
+  }
+  if (asked.gpus > 1 && (asked.stored_bytes > 4 || asked.kept_bytes > 0)) {
+    all.push_back("data of steps across GPUs, of which the waiting alone was measured");
   }
   return all;
 }
@@ -106,14 +118,15 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
 }  // namespace detail
 
 /// The times of all ways that the device's costs have, and those that cannot be taken. Throws invalid_argument for a
-/// situation that cannot be, for several GPUs, whose barrier these costs do not have, and if no way can be taken.
-inline advice advise(const situation& asked, const device_costs& costs) {
+/// situation that cannot be, for more GPUs than were measured, and if no way can be taken.
+inline answer advise(const situation& asked, const device_costs& costs) {
   check(asked);
-  if (asked.gpus != 1) {
-    throw invalid_argument("Costs are known of one GPU at a time, not of " + std::to_string(asked.gpus) +
-                           ": `gpusync run multi-gpu-barrier` measures what a barrier across GPUs takes.");
+  if (asked.gpus > costs.most.gpus) {
+    throw invalid_argument("Costs are known of up to " + std::to_string(costs.most.gpus) + " GPUs, not of " +
+                           std::to_string(asked.gpus) +
+                           ": `gpusync run multi-gpu-barrier` measures what waiting for several takes.");
   }
-  advice found;
+  answer found;
   for (const way_costs& one : costs.ways) {
     std::string reason = detail::why_not(asked, one.which, costs.room);
     if (reason.empty()) {

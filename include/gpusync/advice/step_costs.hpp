@@ -31,10 +31,14 @@ enum class way {
   host_barrier,          ///< this library's, as it is by default on host threads
   neighbour_barrier,     ///< its barrier of neighbours
   halo,                  ///< its halo
+  gpus_host,             ///< several GPUs: a host thread for each launches a step, and all wait for each other
+  gpus_events,           ///< several GPUs: queued kernels that wait for events of the other streams
+  gpus_graph,            ///< several GPUs: one CUDA graph of their kernels
+  gpus_barrier,          ///< several GPUs: this library's barrier of all their blocks
 };
 
 /// How many ways there are.
-inline constexpr size_t way_count = static_cast<size_t>(way::halo) + 1;
+inline constexpr size_t way_count = static_cast<size_t>(way::gpus_barrier) + 1;
 
 /// The name of a way, as result documents have it: "graph-pdl".
 constexpr const char* name_of(way which) {
@@ -47,13 +51,21 @@ constexpr const char* name_of(way which) {
                                    "placed-counters-acquire-release",
                                    "lock-based-acquire-release",
                                    "neighbour-barrier",
-                                   "halo"};
+                                   "halo",
+                                   "host-threads",
+                                   "stream-events",
+                                   "graph-across",
+                                   "multi-gpu-replicated"};
   return names[static_cast<size_t>(which)];
 }
 
+/// Whether it is a way of several GPUs together.
+constexpr bool is_of_several_gpus(way which) {
+  return which >= way::gpus_host;
+}
 /// Whether each step is a kernel of its own.
 constexpr bool is_launch(way which) {
-  return which <= way::dependent_graph;
+  return which <= way::dependent_graph || (is_of_several_gpus(which) && which != way::gpus_barrier);
 }
 /// Whether a block waits for its neighbours alone.
 constexpr bool is_of_neighbours(way which) {
@@ -91,6 +103,25 @@ constexpr const char* name_of(term which) {
                                    "block_threads", "sm_threads",   "skewed",         "stored",      "read",
                                    "partners",      "kept",         "begin",          "begin_blocks"};
   return names[static_cast<size_t>(which)];
+}
+
+/// What a term counts, in words.
+constexpr const char* in_words(term which) {
+  constexpr const char* words[] = {"the round trip to see that all are there, or the launch itself",
+                                   "the first block of each SM that arrives, or starts",
+                                   "further blocks of an SM that arrive, or start",
+                                   "more than four blocks of an SM, in each other's way",
+                                   "blocks of an SM that arrive at the same time",
+                                   "the threads of a block that meet",
+                                   "the threads of an SM that are taken",
+                                   "late blocks that find others polling",
+                                   "stores of an SM that must be seen by others",
+                                   "words of others that an SM reads",
+                                   "blocks of which a block reads",
+                                   "what an SM keeps, or loads and saves",
+                                   "what a run takes once, in its steps",
+                                   "what each block of an SM takes once in a run, in its steps"};
+  return words[static_cast<size_t>(which)];
 }
 
 /// A value for each term.

@@ -40,14 +40,14 @@ inline double greatest_among_neighbours(double blocks, uint32_t neighbours, doub
   return rate + (all - rate) * std::pow(steps, uniform ? -0.5 : -0.85);
 }
 
-/// Microseconds of a step's work with everybody waiting for everybody, `resident` blocks at a time. Where blocks are
-/// more than that, they come in waves: what all take alike is taken once in each wave, what differs fills the places
-/// of those that are done early.
+/// Microseconds of a step's work with everybody waiting for everybody, `resident` blocks of a GPU at a time. Where
+/// blocks are more than that, they come in waves: what all take alike is taken once in each wave, what differs fills
+/// the places of those that are done early.
 inline double work_of_all(const situation& asked, double resident) {
   const double at_once = std::min<double>(asked.blocks, resident);
   const double waves = std::ceil(asked.blocks / at_once);
   const double even = asked.step_us - asked.skew_us;
-  return even * waves + asked.skew_us * (greatest_of(at_once, asked.skew) + asked.blocks / at_once - 1);
+  return even * waves + asked.skew_us * (greatest_of(at_once * asked.gpus, asked.skew) + asked.blocks / at_once - 1);
 }
 
 /// The same with blocks that wait for their neighbours, all resident.

@@ -35,7 +35,7 @@ double measured_time(const method_result& result) {
 }
 
 /// Puts what was predicted beside what was measured; returns the rows that have both, as names and times.
-std::map<std::string, double> compare_with(const advice::advice& predicted, std::vector<method_result>& results) {
+std::map<std::string, double> compare_with(const advice::answer& predicted, std::vector<method_result>& results) {
   std::map<std::string, double> times;
   for (const advice::prediction& one : predicted.predictions) {
     for (method_result& result : results) {
@@ -60,7 +60,7 @@ row adviser_row(const experiment_request& request) {
 }
 
 /// What came of following the adviser in one situation.
-row followed(const experiment_request& request, const advice::situation& where, const advice::advice& predicted,
+row followed(const experiment_request& request, const advice::situation& where, const advice::answer& predicted,
              const std::map<std::string, double>& times) {
   row entry = adviser_row(request);
   entry.axes = axes_of(where);
@@ -133,7 +133,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       [&](advice::situation one, const auto& progress) {
         auto results = measure_situation(*device, one, {name, request, sink}, progress);
         if (sink.interrupted()) return;
-        const advice::advice predicted = advise(one, costs);
+        const advice::answer predicted = advise(one, costs);
         const std::map<std::string, double> times = compare_with(predicted, results);
         std::ranges::move(add_rows(results, axes_of(one), sink), std::back_inserter(rows));
         rows.push_back(followed(request, one, predicted, times));
