@@ -52,6 +52,8 @@ term_values solve(const std::vector<relative_point>& points) {
     }
     if (moved < 1e-9 * std::sqrt(static_cast<double>(points.size()))) break;
   }
+  constexpr double nothing_us = 1e-6;  // what rounding leaves
+  for (double& each : found) each = each < nothing_us ? 0 : each;
   return found;
 }
 
