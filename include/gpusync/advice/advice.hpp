@@ -17,24 +17,25 @@ namespace gpusync::advice {
 
 /// What a step takes under one way to wait, in microseconds.
 struct prediction {
-  way which = way::relaunch;
-  double us_per_step = 0;
-  double low = 0, high = 0;  ///< hold nine of ten measured times
-  double work_us = 0;        ///< of it, the work of the slowest block that is waited for
-  double host_us = 0;        ///< the host's time from launch to launch, if that is what bounds the step; else 0
-  term_values cost_us = {};  ///< the cost beyond the work, term by term
+  way which = way::relaunch;  ///< whose time it is
+  double us_per_step = 0;     ///< the time
+  double low = 0;             ///< nine of ten measured times lie between it
+  double high = 0;            ///< and this
+  double work_us = 0;         ///< of it, the work of the slowest block that is waited for
+  double host_us = 0;         ///< the host's time from launch to launch, if that is what bounds the step; else 0
+  term_values cost_us = {};   ///< the cost beyond the work, term by term
 };
 
 /// A way that cannot be taken, and why.
 struct refusal {
-  way which = way::relaunch;
-  std::string reason;
+  way which = way::relaunch;  ///< that cannot be taken
+  std::string reason;         ///< in words, without a full stop
 };
 
 /// Answers, the quickest first.
 struct answer {
-  std::vector<prediction> predictions;
-  std::vector<refusal> refused;
+  std::vector<prediction> predictions;  ///< of the ways that can be taken; never empty
+  std::vector<refusal> refused;         ///< the others
   /// What lies outside of what was measured, in words: there the intervals are twice as wide. Empty: nothing.
   std::vector<std::string> beyond;
 

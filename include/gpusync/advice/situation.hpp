@@ -6,6 +6,7 @@
 
 #include <gpusync/core/error.hpp>
 
+/// Which way to wait: predictions of what a step takes, from costs that were measured. Host only.
 namespace gpusync::advice {
 
 /// How the time of a block's step scatters, from block to block and from step to step.
@@ -22,17 +23,17 @@ enum class dependence {
 
 /// A computation in steps, behind each of which blocks read what others have written.
 struct situation {
-  uint32_t blocks = 1;
-  uint32_t threads = 1;  ///< of a block
-  double step_us = 0;    ///< mean time of a block's work in a step, in microseconds
-  double skew_us = 0;    ///< of this, the mean of what differs between blocks; at most step_us
-  skew_form skew = skew_form::uniform;
-  double stored_bytes = 4;  ///< that a block writes in a step for others
-  double kept_bytes = 0;    ///< that a block keeps on the chip from step to step, if it can
-  dependence waits_for = dependence::all;
-  uint32_t neighbours = 2;  ///< of a block, if it waits for neighbours: 2 in a ring, 4 or 8 in a torus
-  uint64_t steps = 1000;    ///< of a run
-  uint32_t gpus = 1;        ///< each with so many blocks
+  uint32_t blocks = 1;                     ///< of the grid
+  uint32_t threads = 1;                    ///< of a block
+  double step_us = 0;                      ///< mean time of a block's work in a step, in microseconds
+  double skew_us = 0;                      ///< of this, the mean of what differs between blocks; at most step_us
+  skew_form skew = skew_form::uniform;     ///< how it differs
+  double stored_bytes = 4;                 ///< that a block writes in a step for others
+  double kept_bytes = 0;                   ///< that a block keeps on the chip from step to step, if it can
+  dependence waits_for = dependence::all;  ///< whose words a block needs
+  uint32_t neighbours = 2;                 ///< of a block, if it waits for neighbours: 2 in a ring, 4 or 8 in a torus
+  uint64_t steps = 1000;                   ///< of a run
+  uint32_t gpus = 1;                       ///< each with so many blocks
   /// Blocks that run at once; 0: as many as their threads allow. A kernel that takes many registers, or much shared
   /// memory, has fewer.
   uint64_t resident_blocks = 0;

@@ -129,9 +129,9 @@ using term_values = std::array<double, term_count>;
 
 /// What a device has room for.
 struct device_room {
-  uint32_t sms = 1;  ///< multiprocessors, or processors of a host
-  uint32_t threads_per_sm = 2048;
-  uint32_t blocks_per_sm = 32;
+  uint32_t sms = 1;                ///< multiprocessors, or processors of a host
+  uint32_t threads_per_sm = 2048;  ///< at most
+  uint32_t blocks_per_sm = 32;     ///< at most
 };
 
 /// Blocks of a situation that run at once on a device.
@@ -172,8 +172,8 @@ inline term_values terms_of(const situation& asked, way which, const device_room
 
 /// What one way costs on a device.
 struct way_costs {
-  way which = way::relaunch;
-  term_values us = {};  ///< microseconds for each unit of a term; never below 0
+  way which = way::relaunch;  ///< whose costs these are
+  term_values us = {};        ///< microseconds for each unit of a term; never below 0
   /// Microseconds from launch to launch that the host needs; shorter steps wait for it. 0: there is no such bound.
   double host_us = 0;
   /// Nine of ten measured times lie within this part of the predicted one, either way.
@@ -183,10 +183,11 @@ struct way_costs {
 
 /// What all ways cost on a device.
 struct device_costs {
-  std::string device;  ///< "NVIDIA H200"
-  device_room room = {};
-  std::vector<way_costs> ways;
-  situation least = {}, most = {};  ///< within which it was measured, each number for itself
+  std::string device;           ///< "NVIDIA H200"
+  device_room room = {};        ///< what the terms are reckoned with
+  std::vector<way_costs> ways;  ///< each once
+  situation least = {};         ///< the least of each number that was measured
+  situation most = {};          ///< and the greatest
 
   /// The costs of a way; null if it was not measured.
   const way_costs* find(way which) const {

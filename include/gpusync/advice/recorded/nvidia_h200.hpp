@@ -8,7 +8,7 @@
 
 namespace gpusync::advice {
 
-namespace recorded_tables {
+namespace detail {
 
 inline constexpr way_costs nvidia_h200[] = {
     {way::graph,
@@ -39,13 +39,13 @@ inline constexpr way_costs nvidia_h200[] = {
     {way::gpus_barrier, {1.3172, 0.62365, 0.16224, 0, 0, 0.072915, 0, 0, 0, 0, 0.00012371, 0, 0, 0}, 0, 0.003242, 5},
 };
 
-}  // namespace recorded_tables
+}  // namespace detail
 
 /// What waiting costs on an NVIDIA H200, and on two of them.
 inline const device_costs& recorded_on_nvidia_h200() {
   static const device_costs costs{"NVIDIA H200",
                                   {132, 2048, 32},
-                                  {std::begin(recorded_tables::nvidia_h200), std::end(recorded_tables::nvidia_h200)},
+                                  {std::begin(detail::nvidia_h200), std::end(detail::nvidia_h200)},
                                   {1, 32, 0, 0, skew_form::uniform, 0, 0, dependence::all, 2, 1048576, 1, 0},
                                   {1056, 1024, 5, 1, skew_form::uniform, 4096, 0, dependence::all, 8, 1048576, 2, 0}};
   return costs;
