@@ -36,9 +36,10 @@ std::string slug_of(std::string name) {
   return name;
 }
 
+/// By a name as users write it.
 const advice::device_costs* recorded_costs(const std::string& name) {
-  for (const advice::device_costs* each : advice::recorded()) {
-    if (slug_of(each->device) == slug_of(name)) return each;
+  for (const std::string& each : recorded_names()) {
+    if (slug_of(each) == slug_of(name)) return advice::recorded_of(each);
   }
   return nullptr;
 }
@@ -51,7 +52,7 @@ bool is_device_id(const std::string& word) {
 /// here, and where there is none, or it was never recorded, of the first that was.
 advice::device_costs recorded_for(const console_options& console, const std::string& word) {
   const auto recorded_here = [&](const device_description& device) -> const advice::device_costs& {
-    if (const advice::device_costs* found = recorded_costs(device.name)) return *found;
+    if (const advice::device_costs* found = advice::recorded_of(device.name)) return *found;
     throw usage_error(fmt::format(
         "No costs of {} ({}) are recorded: `gpusync run {} -d {} --json costs.json` measures them, --from costs.json "
         "takes them.",

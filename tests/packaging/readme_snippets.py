@@ -147,7 +147,7 @@ WRAPPERS = {
 
     # docs/advise.md
     "advise": Wrapper("host", "void run_with_grid_barrier() {}\n", [
-        Part("#include", ALONE),
+        Part("#include <gpusync/advice/advice.hpp>", ALONE),
         Part("gpusync::advice::situation", host_function(""))]),
 
     # docs/task-graphs.md

@@ -5,6 +5,8 @@
 #include <map>
 #include <optional>
 
+#include <gpusync/advice/recorded.hpp>
+
 #include "experiments/advice/measured_situations.hpp"
 #include "experiments/answers.hpp"
 #include "experiments/choices.hpp"
@@ -25,7 +27,12 @@ constexpr int64_t default_seed = 2;
 /// A recommendation that is so little slower than the best is right.
 constexpr double near_best = 0.05;
 
-advice::device_costs costs_for(const experiment_request& request) {
+/// The costs of the document that axis `from` names, or the recorded ones of the device; none if it has none.
+std::optional<advice::device_costs> costs_for(const experiment_request& request) {
+  if (!has_chosen(request, files)) {
+    const advice::device_costs* const recorded = advice::recorded_of(request.device.name);
+    return recorded == nullptr ? std::nullopt : std::optional(*recorded);
+  }
   const std::string& path = request.axes.words.at(files).front();
   return costs_in(read_document(path), request.device.id, path);
 }
@@ -108,13 +115,13 @@ row summary(const experiment_request& request, int64_t seed, const std::vector<r
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
-  if (!has_chosen(request, files)) {
+  const std::optional<advice::device_costs> costs = costs_for(request);
+  if (!costs) {
     row entry = adviser_row(request);
-    mark_skipped(entry, "Costs must come from elsewhere: name a document of step-costs by axis from.");
+    mark_skipped(entry, "No costs of this device are recorded: name a document of step-costs by axis from.");
     sink.add(std::move(entry), true);
     return;
   }
-  const advice::device_costs costs = costs_for(request);
   const auto device = open_side<situation_device>(request.device);
   const int64_t seed = chosen_number(request, "seed", default_seed);
   const auto count = static_cast<size_t>(chosen_number(request, "cases", request.quick ? 10 : 200));
@@ -133,7 +140,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       [&](advice::situation one, const auto& progress) {
         auto results = measure_situation(*device, one, {name, request, sink}, progress);
         if (sink.interrupted()) return;
-        const advice::answer predicted = advise(one, costs);
+        const advice::answer predicted = advise(one, *costs);
         const std::map<std::string, double> times = compare_with(predicted, results);
         std::ranges::move(add_rows(results, axes_of(one), sink), std::back_inserter(rows));
         rows.push_back(followed(request, one, predicted, times));
@@ -156,9 +163,7 @@ std::string answer(const measured_rows& measured) {
 
 request_check checks() {
   request_check made;
-  made.check = [](const experiment_request& request) {
-    if (has_chosen(request, files)) (void)costs_for(request);
-  };
+  made.check = [](const experiment_request& request) { (void)costs_for(request); };
   return made;
 }
 
@@ -169,7 +174,8 @@ const register_experiment registered({
     {device_kind::cuda, device_kind::host},
     {{"cases", "situations", 1, 100000, false, "200, with --quick 10", true},
      {"seed", "of the draws of situations: another one than that of the costs", 0, INT64_MAX, false, "2", true},
-     {files, "the document of step-costs that the adviser reads", 0, 0, true, "none", true, true}},
+     {files, "the document of step-costs that the adviser reads", 0, 0, true, "the costs recorded of the device", true,
+      true}},
     run,
     checks(),
     case_time{2, 1},
