@@ -125,26 +125,17 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<situation_device>(request.device);
   const int64_t seed = chosen_number(request, "seed", default_seed);
   const auto count = static_cast<size_t>(chosen_number(request, "cases", request.quick ? 10 : 200));
-  std::vector<row> rows;
-  experiment_sink own = sink;
-  if (sink.recall) {
-    own.recall = [&](const std::string& what) {
-      std::optional<std::vector<row>> found = sink.recall(what);
-      if (found) rows.insert(rows.end(), found->begin(), found->end());
-      return found;
-    };
-  }
-  for_each_case(
-      random_situations(static_cast<uint64_t>(seed), count, request.device.kind, device->room()), own,
+  const std::vector<row> rows = rows_of_cases(
+      random_situations(static_cast<uint64_t>(seed), count, request.device.kind, device->room()), sink,
       [](const advice::situation& one) { return in_words(one); },
       [&](advice::situation one, const auto& progress) {
         auto results = measure_situation(*device, one, {name, request, sink}, progress);
-        if (sink.interrupted()) return;
         const advice::answer predicted = advise(one, *costs);
         const std::map<std::string, double> times = compare_with(predicted, results);
-        std::ranges::move(add_rows(results, axes_of(one), sink), std::back_inserter(rows));
-        rows.push_back(followed(request, one, predicted, times));
-        sink.add(rows.back(), true);
+        std::vector<row> all = add_rows(results, axes_of(one), sink);
+        all.push_back(followed(request, one, predicted, times));
+        sink.add(all.back(), true);
+        return all;
       });
   sink.add(summary(request, seed, rows), true);
 }

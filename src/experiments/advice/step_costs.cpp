@@ -51,20 +51,11 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const auto count = static_cast<size_t>(chosen_number(request, "cases", cases_by_default(request)));
   const std::vector<advice::situation> situations = random_situations(
       static_cast<uint64_t>(chosen_number(request, "seed", default_seed)), count, request.device.kind, room);
-  std::vector<row> rows;
-  experiment_sink own = sink;
-  if (sink.recall) {
-    own.recall = [&](const std::string& what) {
-      std::optional<std::vector<row>> found = sink.recall(what);
-      if (found) rows.insert(rows.end(), found->begin(), found->end());
-      return found;
-    };
-  }
-  for_each_case(
-      situations, own, [](const advice::situation& one) { return in_words(one); },
+  const std::vector<row> rows = rows_of_cases(
+      situations, sink, [](const advice::situation& one) { return in_words(one); },
       [&](advice::situation one, const auto& progress) {
         auto results = measure_situation(*device, one, {step_costs_experiment, request, sink}, progress);
-        std::ranges::move(add_rows(results, axes_of(one), sink), std::back_inserter(rows));
+        return add_rows(results, axes_of(one), sink);
       });
   add_all(cost_rows(request, rows, room), sink);
 }
