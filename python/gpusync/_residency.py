@@ -71,7 +71,7 @@ def extent(size: Extent) -> Tuple[int, int, int]:
         if isinstance(one, bool) or not hasattr(one, "__index__"):
             raise InvalidArgument(f"A grid's and a block's dimensions are whole numbers, not {one!r}.")
         if int(one) < 0:
-            raise InvalidArgument(f"A grid and a block have no negative dimension; this one has {int(one)}.")
+            raise InvalidArgument(f"Given was {int(one)} as a size. Sizes are not negative.")
     x, y, z = (tuple(int(one) for one in sizes) + (1, 1))[:3]
     return x, y, z
 
@@ -139,7 +139,7 @@ def check_shape(device: Device, blocks: int, threads: int, shared: int) -> None:
             f"A block of {threads} threads is more than {device.name} allows: at most {device.threads_per_block}."
         )
     if shared < 0:
-        raise InvalidArgument(f"A block cannot have {shared} bytes of dynamic shared memory.")
+        raise InvalidArgument(f"Given was {shared} as a size. Sizes are not negative.")
     if shared > device.shared_bytes_per_block:
         raise InvalidArgument(
             f"A block with {shared} bytes of dynamic shared memory is more than {device.name} allows: at most "
