@@ -48,7 +48,7 @@ def _declare(name: str, *parameters: str) -> Any:
     return cuda.declare_device(f"gpusync_numba_{name}", signature, link=_source, use_cooperative=True)
 
 
-#: enter(barrier): finds the block's part; not needed, and before a loop it saves time.
+#: enter(barrier): finds the block's part. Before the others.
 enter = _declare("enter", "int64")
 #: sync(barrier): every thread of every block sees all that was written before.
 sync = _declare("sync", "int64")
@@ -57,10 +57,6 @@ arrive = _declare("arrive", "int64")
 wait = _declare("wait", "int64")
 #: sync_for(barrier, nanoseconds): 0 when all have come; otherwise leave the kernel, and ask barrier.missing().
 sync_for = _declare("sync_for", "int64", "int64")
-#: sync_or(barrier, value): sync, and whether any thread's value was not 0; sync_count: in how many blocks; sync_add: the sum.
-sync_or = _declare("sync_or", "int64", "int32")
-sync_count = _declare("sync_count", "int64", "int32")
-sync_add = _declare("sync_add", "int64", "int32")
 
 
 def _function_of(kernel: Any) -> int:

@@ -38,7 +38,7 @@ def _call(name: str, values: Any, types: Any, semantic: Any) -> Any:
 
 @core.extern
 def enter(barrier: Any, _semantic: Any = None) -> Any:
-    """Finds the block's part; not needed, and before a loop it saves time."""
+    """Finds the block's part. Before the others."""
     return _call("enter", [barrier], ["int64"], _semantic)
 
 

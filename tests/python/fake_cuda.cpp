@@ -1,5 +1,5 @@
-// A CUDA driver that only pretends: two H200s in the host's memory, kernels that do nothing, and errors on request. What
-// gpusync's Python says about errors is tested with it, where there is no GPU. Built as libcuda.so.1.
+// A CUDA driver that only pretends: two H200s in the host's memory, kernels that do nothing, and errors on request.
+// What gpusync's Python says about errors is tested with it, where there is no GPU. Built as libcuda.so.1.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -60,12 +60,18 @@ int blocks_per_sm(const function& kernel, unsigned threads, size_t shared) {
 extern "C" {
 
 // What tests ask for.
-void fake_fail(const char* name, int code) { failures[name] = code; }
-void fake_capture(uint64_t stream) { capturing = stream; }
+void fake_fail(const char* name, int code) {
+  failures[name] = code;
+}
+void fake_capture(uint64_t stream) {
+  capturing = stream;
+}
 void* fake_function(int registers, int static_shared, int most_threads, int cluster, int count, const int* sizes) {
   return new function{registers, static_shared, most_threads, 48 * 1024, cluster, {sizes, sizes + count}};
 }
-size_t fake_launches() { return launches.size(); }
+size_t fake_launches() {
+  return launches.size();
+}
 void fake_last_launch(unsigned* blocks, unsigned* threads, unsigned* shared, uint64_t* stream) {
   *blocks = launches.back().blocks, *threads = launches.back().threads;
   *shared = launches.back().shared, *stream = launches.back().stream;
@@ -74,8 +80,12 @@ void fake_last_argument(unsigned i, void* out) {
   const std::string& one = launches.back().arguments.at(i);
   std::memcpy(out, one.data(), one.size());
 }
-size_t fake_allocations() { return allocated.size(); }
-size_t fake_contexts() { return contexts.size(); }
+size_t fake_allocations() {
+  return allocated.size();
+}
+size_t fake_contexts() {
+  return contexts.size();
+}
 
 // The driver.
 int cuInit(unsigned) {
@@ -84,7 +94,9 @@ int cuInit(unsigned) {
   return code == nullptr ? success : std::atoi(code);
 }
 int cuGetErrorName(int code, const char** text) {
-  *text = code == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY" : code == too_large ? "CUDA_ERROR_TOO_LARGE" : "CUDA_ERROR";
+  *text = code == out_of_memory ? "CUDA_ERROR_OUT_OF_MEMORY"
+          : code == too_large   ? "CUDA_ERROR_TOO_LARGE"
+                                : "CUDA_ERROR";
   return code == 12345 ? invalid_value : success;
 }
 int cuGetErrorString(int code, const char** text) {
@@ -105,8 +117,8 @@ int cuDeviceGetName(char* name, int size, int) {
   return success;
 }
 int cuDeviceGetAttribute(int* value, int which, int) {
-  static const std::map<int, int> all{{1, 1024},    {16, sm_count}, {39, 2048}, {75, 9},   {76, 0},   {81, 233472},
-                                      {82, 65536},  {95, 1},        {97, 232448}, {106, 32}, {111, 1024}};
+  static const std::map<int, int> all{{1, 1024},   {16, sm_count}, {39, 2048},   {75, 9},   {76, 0},    {81, 233472},
+                                      {82, 65536}, {95, 1},        {97, 232448}, {106, 32}, {111, 1024}};
   const auto found = all.find(which);
   if (found == all.end()) return invalid_value;
   *value = found->second;
@@ -183,7 +195,9 @@ int cuPointerGetAttribute(void* value, int which, uint64_t address) {
     default: return invalid_value;
   }
 }
-int cuStreamSynchronize(void*) { return success; }
+int cuStreamSynchronize(void*) {
+  return success;
+}
 int cuStreamIsCapturing(void* stream, int* status) {
   *status = reinterpret_cast<uint64_t>(stream) == capturing;
   return success;

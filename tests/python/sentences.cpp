@@ -58,8 +58,9 @@ void say_reports(int reasons) {
           }
           std::printf("report");
           for (const uint32_t word : words) std::printf(" %u", word);
-          std::printf("\t%s\n",
-                      gpusync::report_in_words(*reinterpret_cast<const gpusync::timeout_report*>(words.data())).c_str());
+          std::printf(
+              "\t%s\n",
+              gpusync::report_in_words(*reinterpret_cast<const gpusync::timeout_report*>(words.data())).c_str());
         }
       }
     }

@@ -50,7 +50,7 @@ REPEATED = {"_residency.py": ["check_shape"], "_launch.py": ["_residency_of", "c
 OF_PYTHON = ("launches from Python have none", "cannot launch a grid whose blocks all run at once",
              "bytes of dynamic shared memory.",
              # What C++ puts together of smaller parts.
-             "A barrier's storage was made for CUDA device ", ", but the launch is on CUDA device ")
+             "A placed-counters barrier serves 1 to ", "A barrier's storage was made for CUDA device ", ", but the launch is on CUDA device ")
 
 
 def texts_of(functions, text):
