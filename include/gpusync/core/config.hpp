@@ -54,7 +54,11 @@ using std::uintptr_t;
 #else
 #define GPUSYNC_UNROLL(...)
 #endif
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && defined(__clang__)
+#define GPUSYNC_HD __host__ __device__
+#define GPUSYNC_API __host__ __device__
+#define GPUSYNC_API_TEMPLATE
+#elif defined(__CUDACC__)
 #define GPUSYNC_HD __host__ __device__
 #define GPUSYNC_API _Pragma("nv_exec_check_disable") __host__ __device__
 #define GPUSYNC_API_TEMPLATE _Pragma("nv_exec_check_disable")
