@@ -19,9 +19,11 @@ __device__ __forceinline__ grid_barrier barrier_at(uint64_t address) {
   if (image.tag != barrier_image::tag_of_images) cuda_grid().fail(nullptr, misuse::none, 0);
   const detail::barrier_layout layout = barrier_image::layout_of(image.capacity);
   const cuda_grid grid;
-  grid_barrier::argument given{{}, image.places, image.capacity, image.words, layout.log(image.words, image.report)};
-  given.places.plan = grid::fit(given.places.plan, grid.blocks(), grid.threads(), cuda_grid::warp_size);
-  return grid_barrier(given);
+  return grid_barrier(grid_barrier::argument{{},
+                                             image.places_for(grid.blocks(), grid.threads()),
+                                             image.capacity,
+                                             image.words,
+                                             layout.log(image.words, image.report)});
 }
 
 }  // namespace gpusync

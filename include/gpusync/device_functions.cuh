@@ -27,9 +27,8 @@ class kept_block {
   __device__ __forceinline__ void enter() const {
     if (image_->tag != barrier_image::tag_of_images) grid_.fail(nullptr, misuse::none, 0);
     if (grid_.blocks() > image_->capacity) grid_.fail(image_->report, misuse::outsider, grid_.blocks());
-    grid::counter_places places = image_->places;
-    places.plan = grid::fit(places.plan, grid_.blocks(), grid_.threads(), cuda_grid::warp_size);
-    state own = algorithm::find<false>(grid_, places, whole_grid().of(grid_));
+    state own =
+        algorithm::find<false>(grid_, image_->places_for(grid_.blocks(), grid_.threads()), whole_grid().of(grid_));
     algorithm::settle(own);
     if (grid_.thread() < slots) write(own);
     const arrival_log log = full_log();

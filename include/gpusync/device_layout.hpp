@@ -23,10 +23,19 @@ struct barrier_image {
 
   uint64_t tag;                 ///< tag_of_images
   uint32_t capacity;            ///< the most blocks of a grid
-  uint32_t unused;              ///< 0
-  grid::counter_places places;  ///< where the counters lie, and a plan that is not fitted
+  uint32_t sm_count;            ///< multiprocessors of the device
+  grid::counter_places places;  ///< where the counters lie; without a plan
   uint32_t* words;              ///< as barrier_storage has them
   timeout_report* report;       ///< null if there is none; where the host can read it
+  grid::packed_plan plans[4];   ///< for grids of up to 1, 2, 4 and more blocks per multiprocessor
+
+  /// The places for a grid of `blocks` blocks of `threads` threads, with a plan that fits.
+  GPUSYNC_HD grid::counter_places places_for(uint32_t blocks, uint32_t threads) const {
+    grid::counter_places fitted = places;
+    const uint32_t which = blocks <= sm_count ? 0 : blocks <= 2 * sm_count ? 1 : blocks <= 4 * sm_count ? 2 : 3;
+    fitted.plan = grid::fit(plans[which], blocks, threads, 32);
+    return fitted;
+  }
 
   /// What one in a buffer is used by.
   using algorithm = grid::placed_counters<ordering::acquire_release>;
@@ -44,14 +53,42 @@ static_assert(sizeof(barrier_image) <= barrier_image::bytes_of_head, "the head h
 
 #if !defined(__CUDACC_RTC__)
 
-/// The plan of barriers whose lines no survey has placed: of those tried, the fastest on an H100 at 132 x 256.
-inline constexpr grid::counter_plan unplaced_plan{2, 1, 2, 0, 200};
+/// The plans of barriers whose lines no survey has placed. For a block on each multiprocessor: of those tried, the
+/// fastest on an H100 at 132 x 256.
+inline constexpr grid::counter_rules unplaced_rules{4,
+                                                    {{4, grid::counter_rules::any, {2, 1, 2, 0, 200}},
+                                                     {8, grid::counter_rules::any, {2, 1, 2, 0, 225}},
+                                                     {16, grid::counter_rules::any, {2, 1, 2, 0, 225}},
+                                                     {grid::counter_rules::any, 0, {4, 2, 2, 0, 325}}}};
 
-/// Writes the first state of a barrier of up to `blocks` blocks, whose buffer will lie at `address`, to `buffer`.
-/// `report`: the device's address of a timeout_report for as many blocks, or 0. Throws invalid_argument for blocks that
-/// no barrier serves, and for a buffer that is too small.
-inline void write_image(void* buffer, size_t bytes, uint64_t blocks, uint64_t address, uint64_t report,
-                        const grid::counter_plan& plan = unplaced_plan) {
+namespace detail {
+
+/// The head of a barrier's buffer that will lie at `address`.
+inline barrier_image image_head(uint32_t blocks, uint32_t sm_count, uint64_t address, uint64_t report,
+                                const grid::counter_rules& rules) {
+  constexpr uint32_t usual_threads = 256;
+  barrier_image head{};
+  head.tag = barrier_image::tag_of_images;
+  head.capacity = blocks;
+  head.sm_count = sm_count;
+  head.words = reinterpret_cast<uint32_t*>(address + barrier_image::bytes_of_head);
+  head.places = barrier_image::algorithm::places_in(head.words);
+  head.places.plan = {};
+  head.report = reinterpret_cast<timeout_report*>(report);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const uint32_t most_per_sm = i == 3 ? 32 : 1u << i;
+    head.plans[i] = grid::packed_plan::of(rules.choose(most_per_sm * sm_count, usual_threads, sm_count));
+  }
+  return head;
+}
+
+}  // namespace detail
+
+/// Writes the first state of a barrier of up to `blocks` blocks on a device of `sm_count` multiprocessors, whose buffer
+/// will lie at `address`, to `buffer`. `report`: the device's address of a timeout_report for as many blocks, or 0.
+/// Throws invalid_argument for blocks that no barrier serves, and for a buffer that is too small.
+inline void write_image(void* buffer, size_t bytes, uint64_t blocks, uint32_t sm_count, uint64_t address,
+                        uint64_t report, const grid::counter_rules& rules = unplaced_rules) {
   const uint32_t capacity = detail::require_servable<barrier_image::algorithm>(blocks);
   if (bytes < barrier_image::bytes(capacity)) {
     throw invalid_argument("A barrier of " + std::to_string(blocks) + " blocks takes " +
@@ -59,14 +96,7 @@ inline void write_image(void* buffer, size_t bytes, uint64_t blocks, uint64_t ad
                            std::to_string(bytes) + ".");
   }
   std::memset(buffer, 0, barrier_image::bytes(capacity));
-  const auto words = reinterpret_cast<uint32_t*>(address + barrier_image::bytes_of_head);
-  barrier_image head{};
-  head.tag = barrier_image::tag_of_images;
-  head.capacity = capacity;
-  head.places = barrier_image::algorithm::places_in(words);
-  head.places.plan = grid::packed_plan::of(plan);
-  head.words = words;
-  head.report = reinterpret_cast<timeout_report*>(report);
+  const barrier_image head = detail::image_head(capacity, sm_count, address, report, rules);
   std::memcpy(buffer, &head, sizeof head);
   barrier_image::algorithm::start_at(
       reinterpret_cast<uint32_t*>(static_cast<char*>(buffer) + barrier_image::bytes_of_head), capacity, 0);

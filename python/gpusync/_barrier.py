@@ -40,7 +40,7 @@ class GridBarrier:
         if blocks is None:
             blocks = min(described.sm_count * described.sm.blocks, _layout.MAX_BLOCKS)
         self._capacity = _layout.require_servable(blocks)
-        self._device = device
+        self._device, self._sm_count = device, described.sm_count
         self._stream: Optional[Tuple[int, int]] = None
         wanted = memory is None and _library.is_there() if placed is None else placed
         if wanted and memory is not None:
@@ -163,7 +163,7 @@ class GridBarrier:
             driver = _driver.get()
             fresh = _report.fresh(self._capacity)
             ctypes.memmove(self._report, fresh, len(fresh))
-            image = _layout.image(self._capacity, self._address, self._report)
+            image = _layout.image(self._capacity, self._sm_count, self._address, self._report)
             with driver.on(self._device):
                 driver.write(self._address, image)
         self._stream = None

@@ -4,7 +4,7 @@ them)."""
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import NamedTuple, Sequence
 
 from ._errors import InvalidArgument
 
@@ -12,10 +12,10 @@ MAX_BLOCKS = 32767
 ALIGNMENT = 128
 
 _TAG = int.from_bytes(b"gpusync\x01", "little")
-# gpusync::barrier_image: tag, capacity, unused; grid::counter_places: lines, plan, partitions, line; words, report.
-_HEAD = struct.Struct("<QIIQI4I8I4xQQ")
+# gpusync::barrier_image: tag, capacity, sm_count; grid::counter_places: lines, plan, partitions, line; words, report; plans.
+_HEAD = struct.Struct("<QIIQI4I8I4xQQ4I")
 _REPORT = struct.Struct("<Q")
-_REPORT_OFFSET = _HEAD.size - _REPORT.size
+_REPORT_OFFSET = 88
 HEADER_BYTES = 128
 
 _LINE_WORDS = 32
@@ -45,8 +45,8 @@ class Plan(NamedTuple):
         )
 
 
-#: gpusync::unplaced_plan.
-UNPLACED = Plan(2, 1, 2, 0, 200)
+#: gpusync::unplaced_rules: for grids of up to 1, 2, 4 and more blocks per multiprocessor.
+UNPLACED = (Plan(2, 1, 2, 0, 200), Plan(2, 1, 2, 0, 225), Plan(2, 1, 2, 0, 225), Plan(4, 2, 2, 0, 325))
 
 
 def require_servable(blocks: int) -> int:
@@ -67,11 +67,12 @@ def image_bytes(blocks: int) -> int:
     return HEADER_BYTES + 4 * words
 
 
-def image(blocks: int, address: int, report: int, plan: Plan = UNPLACED) -> bytes:
-    """The first state of a barrier whose buffer lies at an address of the device."""
+def image(blocks: int, sm_count: int, address: int, report: int, plans: Sequence[Plan] = UNPLACED) -> bytes:
+    """The first state of a barrier whose buffer lies at an address of a device of so many multiprocessors."""
     words = address + HEADER_BYTES
     lines = [near | near + _LINES << 16 for near in range(_LINES)]
-    head = _HEAD.pack(_TAG, blocks, 0, words, plan.packed(), *[_SMS_IN_TURN] * 4, *lines, words, report)
+    packed = [one.packed() for one in plans]
+    head = _HEAD.pack(_TAG, blocks, sm_count, words, 0, *[_SMS_IN_TURN] * 4, *lines, words, report, *packed)
     return head.ljust(image_bytes(blocks), b"\0")
 
 

@@ -91,7 +91,7 @@ class Making(Case):
     def test_its_image_lies_at_its_address(self):
         barrier = gpusync.GridBarrier(blocks=132)
         self.assertEqual(ctypes.string_at(barrier.ptr, barrier.nbytes),
-                         _layout.image(132, barrier.ptr, barrier._report))
+                         _layout.image(132, 132, barrier.ptr, barrier._report))
 
 
 class Memory(Case):
