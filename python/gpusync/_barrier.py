@@ -108,7 +108,7 @@ class GridBarrier:
     @property
     def placed(self) -> bool:
         """Whether its counters lie where a survey of the L2 cache wants them."""
-        return self._own is not None
+        return self._own is not None and bool(self._own.placed)
 
     @property
     def nbytes(self) -> int:

@@ -9,12 +9,14 @@ import os
 from pathlib import Path
 from typing import Any, Optional
 
-from ._errors import Error, NotAvailable
+from ._errors import Error, InvalidArgument, NoSuchDevice, NotAvailable
 
 NAME = "libgpusync_c.so"
 VARIABLE = "GPUSYNC_LIBRARY"
 
 _handle = ctypes.c_void_p
+# gpusync_result
+_ERRORS = {1: InvalidArgument, 2: NoSuchDevice}
 
 
 @functools.lru_cache(maxsize=None)
@@ -61,8 +63,9 @@ def _get() -> ctypes.CDLL:
 
 def _call(name: str, *arguments: Any) -> None:
     library = _get()
-    if getattr(library, name)(*arguments) != 0:
-        raise Error((library.gpusync_last_error() or b"").decode() or f"{name} failed.")
+    code = getattr(library, name)(*arguments)
+    if code != 0:
+        raise _ERRORS.get(code, Error)((library.gpusync_last_error() or b"").decode() or f"{name} failed.")
 
 
 class Barrier:
@@ -73,7 +76,9 @@ class Barrier:
         _call("gpusync_barrier_create", ctypes.c_int(device), ctypes.c_uint64(blocks), ctypes.byref(self._barrier))
         address = ctypes.c_uint64()
         _call("gpusync_barrier_address", self._barrier, ctypes.byref(address))
-        self.address = address.value
+        placed = ctypes.c_int()
+        _call("gpusync_barrier_placed", self._barrier, ctypes.byref(placed))
+        self.address, self.placed = address.value, placed.value != 0
 
     def reset(self) -> None:
         """Back to the first state."""
