@@ -165,7 +165,8 @@ def another_stream():
 
 
 def wrong_number_of_arguments():
-    function = kernel().kernel.ptr
+    run = kernel()
+    function = run.kernel.ptr
     with expect(gpusync.InvalidArgument, "The kernel takes 6 arguments; it was given 1."):
         gpusync.launch(function, BLOCKS, THREADS, (gpusync.GridBarrier(),))
     with expect(gpusync.InvalidArgument, "which does not fit into the 4 bytes"):

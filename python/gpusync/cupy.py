@@ -32,11 +32,11 @@ def launch(
             "enable_cooperative_groups=True."
         )
     barriers = _launch.barriers_among(args)
-    handle = (cupy.cuda.get_current_stream() if stream is None else stream).ptr
+    on = cupy.cuda.get_current_stream() if stream is None else stream
     device = cupy.cuda.Device().id
-    _launch.check_launch(kernel, grid, block, barriers, shared=shared, device=device, stream=handle)
+    _launch.check_launch(kernel, grid, block, barriers, shared=shared, device=device, stream=on.ptr)
     values = tuple(numpy.uint64(one.ptr) if isinstance(one, GridBarrier) else one for one in args)
-    with cupy.cuda.ExternalStream(handle, device):
+    with on:
         kernel(extent(grid), extent(block), values, shared_mem=shared)
     for barrier in barriers:
-        barrier.note_launch(handle)
+        barrier.note_launch(on.ptr)

@@ -64,8 +64,9 @@ def _function_of(kernel: Any) -> int:
     handle = kernel._codelibrary.get_cufunc().handle
     if "kernel" not in type(handle).__name__.lower():
         return _launch.function_of(handle)
-    function = ctypes.c_void_p()
-    _driver.get().call("cuKernelGetFunction", ctypes.byref(function), ctypes.c_void_p(int(handle)))
+    function, driver = ctypes.c_void_p(), _driver.get()
+    with driver.on(cuda.get_current_device().id):
+        driver.call("cuKernelGetFunction", ctypes.byref(function), ctypes.c_void_p(int(handle)))
     return function.value or 0
 
 
