@@ -30,6 +30,7 @@ tool_packages=(g++ cmake ninja-build git libcli11-dev nlohmann-json3-dev libfmt-
   libjs-chart.js opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd)
 # shellcheck disable=SC2034
 test_packages=("${tool_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev python3 python3-jsonschema
+  python3-pip python3-venv
   doxygen chromium fonts-dejavu-core oclgrind parasail emboss mummer bowtie-examples bowtie2-examples)
 
 is_installed() {

@@ -1,5 +1,6 @@
 """Measures the ways of one front end: 10^6 checked phases, then rounds in which all ways are timed in turn."""
 
+import os
 import random
 import statistics
 import time
@@ -101,11 +102,27 @@ def rows_of(front_end, ways, timed, seen):
     return rows
 
 
+def unplaced(plan):
+    """A barrier without a survey that is used by a plan: five numbers as in a tuning table's rule."""
+    import gpusync
+    from gpusync import _driver, _layout
+
+    barrier, driver = gpusync.GridBarrier(placed=False), _driver.get()
+    plans = [_layout.Plan(*map(int, plan.split(",")))] * 4
+    image = _layout.image(barrier.capacity, driver.device(0).sm_count, barrier.ptr, barrier._report, plans)
+    with driver.on(0):
+        driver.write(barrier.ptr, image)
+    return barrier
+
+
 def barriers():
     """The library's barriers by method: placed by a survey, where the library is there for that, and without."""
     import gpusync
 
     made = {"gpusync-unplaced": gpusync.GridBarrier(placed=False)}
+    # GPUSYNC_PLANS="1,1,2,0,200 2,1,2,0,200" tries other plans for lines that no survey has placed.
+    for plan in os.environ.get("GPUSYNC_PLANS", "").split():
+        made[f"gpusync-unplaced {plan}"] = unplaced(plan)
     try:
         made = {"gpusync": gpusync.GridBarrier(placed=True), **made}
     except gpusync.NotAvailable as error:

@@ -92,7 +92,7 @@ def wrong_types(python, folder):
         errors = said.stdout.count("error:")
         if (errors != 0) if right else (errors != 2):
             yield f"mypy on {name}: {said.stdout}{said.stderr}"
-    said = subprocess.run([python, "-m", "mypy"], capture_output=True, text=True, cwd=ROOT)
+    said = subprocess.run([python, "-m", "mypy", "--cache-dir", os.path.join(folder, "mypy")], capture_output=True, text=True, cwd=ROOT)
     if said.returncode != 0:
         yield f"mypy on the package: {said.stdout}{said.stderr}"
 
