@@ -42,7 +42,8 @@ class HelpFiles(ToolTest):
             return done.stdout.split()
 
     def test_bash_completes_commands_options_experiments_and_devices(self):
-        self.assertEqual(self.complete("gpusync re"), ["report"])
+        self.assertEqual(sorted(self.complete("gpusync re")), ["report", "reproduce"])
+        self.assertEqual(self.complete("gpusync adv"), ["advise"])
         self.assertLessEqual({"run", "list", "compare", "doctor"}, set(self.complete("gpusync ''")))
         self.assertEqual(self.complete("gpusync run barrier-c"), ["barrier-cost"])
         self.assertEqual(self.complete("gpusync run barrier-c", with_package=False), ["barrier-cost"])

@@ -3,8 +3,9 @@
 find each of them out.
 
 usage: mutants.py names                                                    PROGRAM:NAME of each
+       mutants.py flags                                                    how C++ programs of checks are compiled
        mutants.py check INCLUDE README                                     do all still fit, and is each described?
-       mutants.py kill NAME INCLUDE COMPILER                               for checks that are C++ programs
+       mutants.py kill NAME INCLUDE COMPILER [STANDARD_HEADERS.pch]        for checks that are C++ programs
        mutants.py kill NAME INCLUDE NVCC CUOBJDUMP                         for those that read machine code
 
 `kill` ends with 0 if the check fails on the mutant, as it must; with 77 (skipped) where there is no disassembler; and
@@ -425,24 +426,32 @@ def check(include, readme):
     return 1 if failures else 0
 
 
-def kill(name, include, compiler, disassembler=None):
+# How checks are compiled; a precompiled header must have been, too.
+FLAGS = ["-std=c++20", "-O0", "-w", "-pthread", "-DFMT_HEADER_ONLY"]
+
+
+def kill(name, include, compiler, beside=None):
+    """`beside`: the disassembler, or a header of clang's that was precompiled with FLAGS."""
     mutant = next((one for one in MUTANTS if one.name == name), None)
     if mutant is None:
         raise SystemExit(f"There is no mutant {name}.")
     with tempfile.TemporaryDirectory() as folder:
+        include = os.path.abspath(include)
         copy = os.path.join(folder, "include")
-        shutil.copytree(include, copy)
+        shutil.copytree(include, copy, copy_function=os.symlink)
         sources = os.path.join(folder, "src")
         if mutant.header.startswith("src/"):
-            shutil.copytree(os.path.join(os.path.dirname(os.path.abspath(include)), "src"), sources)
+            shutil.copytree(os.path.join(os.path.dirname(include), "src"), sources, copy_function=os.symlink)
+        os.remove(path_of(mutant, copy))  # the link to what has no fault
         with open(path_of(mutant, copy), "w", encoding="utf-8") as file:
             file.write(mutated(mutant, include))
         if mutant.program == "machine_code":
-            command = [sys.executable, MACHINE_CODE, compiler, disassembler, copy, mutant.check]
+            command = [sys.executable, MACHINE_CODE, compiler, beside, copy, mutant.check]
         else:
             program = os.path.join(folder, "program")
-            subprocess.run([compiler, "-std=c++20", "-O0", "-w", "-pthread", f"-I{copy}", f"-I{sources}",
-                            "-DFMT_HEADER_ONLY", os.path.join(HERE, f"{mutant.program}_checks.cpp"), "-o", program], check=True)
+            precompiled = ["-include-pch", beside] if beside else []
+            subprocess.run([compiler, *FLAGS, *precompiled, f"-I{copy}", f"-I{sources}",
+                            os.path.join(HERE, f"{mutant.program}_checks.cpp"), "-o", program], check=True)
             command = [program, mutant.check]
         end = subprocess.run(command, capture_output=True, text=True, check=False)
     print(end.stdout, end.stderr, sep="")
@@ -459,6 +468,9 @@ def kill(name, include, compiler, disassembler=None):
 
 def main():
     words = sys.argv[1:]
+    if words == ["flags"]:
+        print(";".join(FLAGS))
+        return 0
     if words == ["names"]:
         print(";".join(f"{mutant.program}:{mutant.name}" for mutant in MUTANTS))
         return 0
