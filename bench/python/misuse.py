@@ -80,20 +80,40 @@ def too_many_blocks_jax():
         gpusync.jax.Kernel(SOURCE, "gpusync_phases", grid=2640, block=THREADS, barrier=gpusync.GridBarrier())
 
 
-def dead_block():
+def lose_a_block(launch):
+    """`launch(barrier, dead)` queues a kernel of which a block never comes: the host learns which, and that the barrier can
+    be used again after reset()."""
     barrier = gpusync.GridBarrier()
-    dead = kernel(DEAD_BLOCK, "dead_block")
-    gpusync.cupy.launch(dead, BLOCKS, THREADS, (barrier, numpy.int32(77)))
+    launch(barrier, 77)
     cupy.cuda.Device().synchronize()
     print(barrier.missing())
     if [one.block for one in barrier.missing()] != [77] or not barrier.missing()[0].started:
         raise SystemExit("block 77 was expected")
     with expect(gpusync.BrokenBarrier, "timed out in phase 1 of an earlier launch, missing block 77"):
-        gpusync.cupy.launch(dead, BLOCKS, THREADS, (barrier, numpy.int32(-1)))
+        launch(barrier, -1)
     barrier.reset()
-    gpusync.cupy.launch(dead, BLOCKS, THREADS, (barrier, numpy.int32(-1)))
+    launch(barrier, -1)
     cupy.cuda.Device().synchronize()
     barrier.check()
+
+
+def dead_block():
+    dead_block = kernel(DEAD_BLOCK, "dead_block")
+    lose_a_block(lambda barrier, dead: gpusync.cupy.launch(dead_block, BLOCKS, THREADS, (barrier, numpy.int32(dead))))
+
+
+def dead_block_numba():
+    import numba_ways
+
+    lose_a_block(lambda barrier, dead: numba_ways.launch(numba_ways.dead_block, BLOCKS, THREADS,
+                                                         (barrier, numpy.int32(dead))))
+
+
+def dead_block_triton():
+    import triton_ways
+
+    lose_a_block(lambda barrier, dead: triton_ways.launch(triton_ways.dead_program, BLOCKS, barrier, dead,
+                                                          num_warps=THREADS // 32))
 
 
 def storage_too_small():
@@ -190,7 +210,7 @@ def array_of_another_framework():
 
 
 CASES = {name: made for name, made in list(globals().items())
-         if callable(made) and getattr(made, "__module__", "") == __name__ and name not in ("kernel", "arguments", "expect")}
+         if callable(made) and getattr(made, "__module__", "") == __name__ and not made.__code__.co_argcount}
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in CASES:

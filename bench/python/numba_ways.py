@@ -8,7 +8,7 @@ if not hasattr(numpy, "row_stack"):  # numba 0.68 asks newer releases of numpy f
 from numba import cuda, int32
 
 from figures import CONTROL, Way, barriers
-from gpusync.numba import enter, launch, sync
+from gpusync.numba import enter, launch, sync, sync_for
 from kernels import BLOCKS, THREADS
 
 data = cuda.to_device(numpy.zeros(2 * BLOCKS, numpy.int32))
@@ -70,6 +70,17 @@ def none_phases(data, seen, phases, check, seed):
         cuda.syncthreads()
         bad |= is_wrong(data, p, check, seed)
     tell(seen, bad, phases)
+
+
+@cuda.jit
+def dead_block(barrier, dead):
+    """For misuse.py: as its kernel in CUDA C++."""
+    enter(barrier)
+    sync(barrier)
+    if cuda.blockIdx.x == dead:
+        return
+    if sync_for(barrier, 20_000_000) == 0:
+        sync(barrier)
 
 
 def _numbers(*values):

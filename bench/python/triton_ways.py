@@ -6,7 +6,7 @@ import triton
 import triton.language as tl
 
 from figures import CONTROL, Way, barriers
-from gpusync.triton import enter, launch, sync
+from gpusync.triton import enter, launch, sync, sync_for
 from kernels import BLOCKS, THREADS
 
 # Or a seed that is a multiple of 16 would be another program, compiled while it is timed.
@@ -72,6 +72,16 @@ def none_phases(count, data, seen, phases, check: tl.constexpr, seed, BLOCK: tl.
         if check:
             bad |= wrong(data, p, check, seed, BLOCK)
     tell(seen, bad, phases)
+
+
+@triton.jit
+def dead_program(barrier, dead):
+    """For misuse.py: as its kernel in CUDA C++."""
+    enter(barrier)
+    sync(barrier)
+    if tl.program_id(0) != dead:
+        if sync_for(barrier, 20_000_000) == 0:
+            sync(barrier)
 
 
 def ways():

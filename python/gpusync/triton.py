@@ -62,7 +62,8 @@ def wait(barrier: Any, _semantic: Any = None) -> Any:
 
 @core.extern
 def sync_for(barrier: Any, nanoseconds: Any, _semantic: Any = None) -> Any:
-    """sync() with a deadline, an int64: 0 when all have come; otherwise leave the kernel, and ask barrier.missing()."""
+    """sync() with a deadline: 0 when all have come; otherwise leave the kernel, and ask barrier.missing()."""
+    nanoseconds = _semantic.cast(_semantic.to_tensor(nanoseconds), core.int64)
     return _call("sync_for", [barrier, nanoseconds], ["int64", "int64"], _semantic)
 
 
