@@ -302,7 +302,7 @@ class document_builder {
   explicit document_builder(std::string name) : name_(std::move(name)) {}
 
   document finish() {
-    if (!derives_) return from_json(root_, name_);
+    if (!derives_) return tool::from_json(root_, name_);
     const place root{&root_, name_, ""};
     read_context(root, results_);
     const place rows = root.member("rows");
