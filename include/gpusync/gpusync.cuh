@@ -2,6 +2,7 @@
 // algorithms (gpusync/grid/, NVIDIA's among them), wait-free objects and barriers that survive (gpusync/rmw/).
 #pragma once
 
+#include <gpusync/device.cuh>
 #include <gpusync/gpusync.hpp>
 #include <gpusync/grid/cuda_storage.cuh>
 #include <gpusync/grid/proxy_barrier.cuh>
@@ -10,9 +11,6 @@
 
 namespace gpusync {
 
-/// The default barrier of a CUDA grid: what a device and a grid's shape make of it, its storage looks up in a table
-/// that was measured (barrier_tuning).
-using grid_barrier = basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid>;
 /// The storage of a grid_barrier.
 using grid_barrier_storage = cuda_barrier_storage<grid::placed_counters<ordering::acquire_release>>;
 /// The default barrier of a part of a grid: grid_barrier_storage::barrier(block_range).

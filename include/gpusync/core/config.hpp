@@ -2,16 +2,24 @@
 #pragma once
 
 #if defined(__CUDACC_RTC__)
-#include <cuda/std/cstddef>
-#include <cuda/std/cstdint>
+// Not <cuda/std/cstdint>: some that compile at run time have no CUDA headers on their path.
+namespace gpusync::detail::fixed_size {
+using int32_t = int;
+using int64_t = long;
+using size_t = decltype(sizeof(0));
+using uint16_t = unsigned short;
+using uint32_t = unsigned int;
+using uint64_t = unsigned long;
+using uintptr_t = unsigned long;
+}  // namespace gpusync::detail::fixed_size
 namespace gpusync {
-using cuda::std::int32_t;
-using cuda::std::int64_t;
-using cuda::std::size_t;
-using cuda::std::uint16_t;
-using cuda::std::uint32_t;
-using cuda::std::uint64_t;
-using cuda::std::uintptr_t;
+using detail::fixed_size::int32_t;
+using detail::fixed_size::int64_t;
+using detail::fixed_size::size_t;
+using detail::fixed_size::uint16_t;
+using detail::fixed_size::uint32_t;
+using detail::fixed_size::uint64_t;
+using detail::fixed_size::uintptr_t;
 }  // namespace gpusync
 #else
 #include <cstddef>
@@ -46,7 +54,11 @@ using std::uintptr_t;
 #else
 #define GPUSYNC_UNROLL(...)
 #endif
-#if defined(__CUDACC__)
+#if defined(__CUDACC__) && defined(__clang__)
+#define GPUSYNC_HD __host__ __device__
+#define GPUSYNC_API __host__ __device__
+#define GPUSYNC_API_TEMPLATE
+#elif defined(__CUDACC__)
 #define GPUSYNC_HD __host__ __device__
 #define GPUSYNC_API _Pragma("nv_exec_check_disable") __host__ __device__
 #define GPUSYNC_API_TEMPLATE _Pragma("nv_exec_check_disable")

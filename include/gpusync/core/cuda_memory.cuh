@@ -8,50 +8,41 @@ namespace gpusync {
 
 namespace detail {
 
-// PTX's words, for the "C" operands of asm statements.
-template <memory_order Order>
-struct ptx_order;
-template <>
-struct ptx_order<memory_order::relaxed> {
-  static constexpr char text[] = "relaxed";
-};
-template <>
-struct ptx_order<memory_order::acquire> {
-  static constexpr char text[] = "acquire";
-};
-template <>
-struct ptx_order<memory_order::release> {
-  static constexpr char text[] = "release";
-};
-template <>
-struct ptx_order<memory_order::acq_rel> {
-  static constexpr char text[] = "acq_rel";
-};
-template <scope Scope>
-struct ptx_scope;
-template <>
-struct ptx_scope<scope::block> {
-  static constexpr char text[] = "cta";
-};
-template <>
-struct ptx_scope<scope::device> {
-  static constexpr char text[] = "gpu";
-};
-template <>
-struct ptx_scope<scope::system> {
-  static constexpr char text[] = "sys";
-};
 struct in_global_memory {
-  static constexpr char text[] = "global";
+  static constexpr bool shared = false;
   static __device__ __forceinline__ size_t address(const void* generic) { return __cvta_generic_to_global(generic); }
 };
 struct in_shared_memory {
-  static constexpr char text[] = "shared";
+  static constexpr bool shared = true;
   static __device__ __forceinline__ size_t address(const void* generic) { return __cvta_generic_to_shared(generic); }
 };
 
-// What stands in the place of %ORDER, %SCOPE and %PLACE: operands of an asm statement.
-#define GPUSYNC_PTX_WORDS "C"(ptx_order<Order>::text), "C"(ptx_scope<Scope>::text), "C"(Place::text)
+// An asm statement with PTX's words for Order, Scope and Place between the two strings: "ld" and ".u32 %0, [%1];"
+// become "ld.relaxed.gpu.global.u32 %0, [%1];". All are written out, for clang has no operands that are strings.
+#define GPUSYNC_PTX_PLACE(BEFORE, ORDER, SCOPE, AFTER, ...)               \
+  if constexpr (Place::shared) {                                          \
+    asm volatile(BEFORE "." ORDER "." SCOPE ".shared" AFTER __VA_ARGS__); \
+  } else {                                                                \
+    asm volatile(BEFORE "." ORDER "." SCOPE ".global" AFTER __VA_ARGS__); \
+  }
+#define GPUSYNC_PTX_SCOPE(BEFORE, ORDER, AFTER, ...)            \
+  if constexpr (Scope == scope::block) {                        \
+    GPUSYNC_PTX_PLACE(BEFORE, ORDER, "cta", AFTER, __VA_ARGS__) \
+  } else if constexpr (Scope == scope::device) {                \
+    GPUSYNC_PTX_PLACE(BEFORE, ORDER, "gpu", AFTER, __VA_ARGS__) \
+  } else {                                                      \
+    GPUSYNC_PTX_PLACE(BEFORE, ORDER, "sys", AFTER, __VA_ARGS__) \
+  }
+#define GPUSYNC_PTX(BEFORE, AFTER, ...)                      \
+  if constexpr (Order == memory_order::relaxed) {            \
+    GPUSYNC_PTX_SCOPE(BEFORE, "relaxed", AFTER, __VA_ARGS__) \
+  } else if constexpr (Order == memory_order::acquire) {     \
+    GPUSYNC_PTX_SCOPE(BEFORE, "acquire", AFTER, __VA_ARGS__) \
+  } else if constexpr (Order == memory_order::release) {     \
+    GPUSYNC_PTX_SCOPE(BEFORE, "release", AFTER, __VA_ARGS__) \
+  } else {                                                   \
+    GPUSYNC_PTX_SCOPE(BEFORE, "acq_rel", AFTER, __VA_ARGS__) \
+  }
 
 /// Atomic operations on words of 32, 64 and 128 bits, and on pairs of words, in global or in shared memory.
 ///
@@ -63,30 +54,24 @@ struct cuda_atomics {
   static __device__ __forceinline__ uint32_t load(const uint32_t* address) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
     uint32_t value;
-    asm volatile("ld.%2.%3.%4.u32 %0, [%1];"
-                 : "=r"(value)
-                 : "l"(Place::address(address)), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("ld", ".u32 %0, [%1];", : "=r"(value) : "l"(Place::address(address)) : "memory")
     return value;
   }
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ uint64_t load(const uint64_t* address) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
     uint64_t value;
-    asm volatile("ld.%2.%3.%4.u64 %0, [%1];"
-                 : "=l"(value)
-                 : "l"(Place::address(address)), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("ld", ".u64 %0, [%1];", : "=l"(value) : "l"(Place::address(address)) : "memory")
     return value;
   }
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ word_pair load(const word_pair* address) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
     word_pair value;
-    asm volatile("ld.%3.%4.%5.v2.u64 {%0, %1}, [%2];"
-                 : "=l"(value.first), "=l"(value.second)
-                 : "l"(Place::address(address)), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("ld", ".v2.u64 {%0, %1}, [%2];",
+                : "=l"(value.first), "=l"(value.second)
+                : "l"(Place::address(address))
+                : "memory")
     return value;
   }
   /// 128 bits: PTX 8.3.
@@ -94,56 +79,48 @@ struct cuda_atomics {
   static __device__ __forceinline__ wide_word load(const wide_word* address) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::acquire, "a load is relaxed or acquires");
     wide_word value;
-    asm volatile("{ .reg .b128 all; ld.%3.%4.%5.b128 all, [%2]; mov.b128 {%0, %1}, all; }"
-                 : "=l"(value.low), "=l"(value.high)
-                 : "l"(Place::address(address)), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("{ .reg .b128 all; ld", ".b128 all, [%2]; mov.b128 {%0, %1}, all; }",
+                : "=l"(value.low), "=l"(value.high)
+                : "l"(Place::address(address))
+                : "memory")
     return value;
   }
 
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ void store(uint32_t* address, uint32_t value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
-    asm volatile("st.%2.%3.%4.u32 [%0], %1;" ::"l"(Place::address(address)), "r"(value), GPUSYNC_PTX_WORDS : "memory");
+    GPUSYNC_PTX("st", ".u32 [%0], %1;", ::"l"(Place::address(address)), "r"(value) : "memory")
   }
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ void store(uint64_t* address, uint64_t value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
-    asm volatile("st.%2.%3.%4.u64 [%0], %1;" ::"l"(Place::address(address)), "l"(value), GPUSYNC_PTX_WORDS : "memory");
+    GPUSYNC_PTX("st", ".u64 [%0], %1;", ::"l"(Place::address(address)), "l"(value) : "memory")
   }
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ void store(word_pair* address, const word_pair& value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
-    asm volatile("st.%3.%4.%5.v2.u64 [%0], {%1, %2};" ::"l"(Place::address(address)), "l"(value.first),
-                 "l"(value.second), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("st", ".v2.u64 [%0], {%1, %2};", ::"l"(Place::address(address)), "l"(value.first), "l"(value.second)
+                : "memory")
   }
   /// 128 bits: PTX 8.3.
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ void store(wide_word* address, const wide_word& value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release, "a store is relaxed or releases");
-    asm volatile(
-        "{ .reg .b128 all; mov.b128 all, {%1, %2}; st.%3.%4.%5.b128 [%0], all; }" ::"l"(Place::address(address)),
-        "l"(value.low), "l"(value.high), GPUSYNC_PTX_WORDS
-        : "memory");
+    GPUSYNC_PTX("{ .reg .b128 all; mov.b128 all, {%1, %2}; st", ".b128 [%0], all; }", ::"l"(Place::address(address)),
+                "l"(value.low), "l"(value.high)
+                : "memory")
   }
 
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ uint32_t fetch_add(uint32_t* address, uint32_t value) {
     uint32_t before;
-    asm volatile("atom.%3.%4.%5.add.u32 %0, [%1], %2;"
-                 : "=r"(before)
-                 : "l"(Place::address(address)), "r"(value), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("atom", ".add.u32 %0, [%1], %2;", : "=r"(before) : "l"(Place::address(address)), "r"(value) : "memory")
     return before;
   }
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ uint64_t fetch_add(uint64_t* address, uint64_t value) {
     uint64_t before;
-    asm volatile("atom.%3.%4.%5.add.u64 %0, [%1], %2;"
-                 : "=l"(before)
-                 : "l"(Place::address(address)), "l"(value), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("atom", ".add.u64 %0, [%1], %2;", : "=l"(before) : "l"(Place::address(address)), "l"(value) : "memory")
     return before;
   }
 
@@ -151,33 +128,31 @@ struct cuda_atomics {
   static __device__ __forceinline__ void add(uint32_t* address, uint32_t value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release,
                   "a reduction is relaxed or releases");
-    asm volatile("red.%2.%3.%4.add.u32 [%0], %1;" ::"l"(Place::address(address)), "r"(value), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("red", ".add.u32 [%0], %1;", ::"l"(Place::address(address)), "r"(value) : "memory")
   }
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ void add(uint64_t* address, uint64_t value) {
     static_assert(Order == memory_order::relaxed || Order == memory_order::release,
                   "a reduction is relaxed or releases");
-    asm volatile("red.%2.%3.%4.add.u64 [%0], %1;" ::"l"(Place::address(address)), "l"(value), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("red", ".add.u64 [%0], %1;", ::"l"(Place::address(address)), "l"(value) : "memory")
   }
 
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ uint32_t compare_exchange(uint32_t* address, uint32_t expected, uint32_t desired) {
     uint32_t before;
-    asm volatile("atom.%4.%5.%6.cas.b32 %0, [%1], %2, %3;"
-                 : "=r"(before)
-                 : "l"(Place::address(address)), "r"(expected), "r"(desired), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("atom", ".cas.b32 %0, [%1], %2, %3;",
+                : "=r"(before)
+                : "l"(Place::address(address)), "r"(expected), "r"(desired)
+                : "memory")
     return before;
   }
   template <memory_order Order, scope Scope>
   static __device__ __forceinline__ uint64_t compare_exchange(uint64_t* address, uint64_t expected, uint64_t desired) {
     uint64_t before;
-    asm volatile("atom.%4.%5.%6.cas.b64 %0, [%1], %2, %3;"
-                 : "=l"(before)
-                 : "l"(Place::address(address)), "l"(expected), "l"(desired), GPUSYNC_PTX_WORDS
-                 : "memory");
+    GPUSYNC_PTX("atom", ".cas.b64 %0, [%1], %2, %3;",
+                : "=l"(before)
+                : "l"(Place::address(address)), "l"(expected), "l"(desired)
+                : "memory")
     return before;
   }
   /// sm_90; older GPUs have no such instruction and trap. The host refuses rmw::cas128 for them
@@ -187,13 +162,12 @@ struct cuda_atomics {
                                                                wide_word desired) {
     wide_word before = expected;
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
-    asm volatile(
-        "{ .reg .b128 from, to, was; mov.b128 from, {%3, %4}; mov.b128 to, {%5, %6}; "
-        "atom.%7.%8.%9.cas.b128 was, [%2], from, to; mov.b128 {%0, %1}, was; }"
-        : "=l"(before.low), "=l"(before.high)
-        : "l"(Place::address(address)), "l"(expected.low), "l"(expected.high), "l"(desired.low), "l"(desired.high),
-          GPUSYNC_PTX_WORDS
-        : "memory");
+    GPUSYNC_PTX("{ .reg .b128 from, to, was; mov.b128 from, {%3, %4}; mov.b128 to, {%5, %6}; atom",
+                ".cas.b128 was, [%2], from, to; mov.b128 {%0, %1}, was; }",
+                : "=l"(before.low), "=l"(before.high)
+                : "l"(Place::address(address)), "l"(expected.low), "l"(expected.high), "l"(desired.low),
+                  "l"(desired.high)
+                : "memory")
 #else
     (void)address, (void)desired;
     __trap();
@@ -202,7 +176,9 @@ struct cuda_atomics {
   }
 };
 
-#undef GPUSYNC_PTX_WORDS
+#undef GPUSYNC_PTX
+#undef GPUSYNC_PTX_SCOPE
+#undef GPUSYNC_PTX_PLACE
 
 /// A release fence at device scope.
 __device__ __forceinline__ void release_fence() {
@@ -216,7 +192,9 @@ __device__ __forceinline__ void release_fence() {
 /// A sequentially consistent fence.
 template <scope Scope>
 __device__ __forceinline__ void sequential_fence() {
-  asm volatile("fence.sc.%0;" ::"C"(ptx_scope<Scope>::text) : "memory");
+  if constexpr (Scope == scope::block) asm volatile("fence.sc.cta;" ::: "memory");
+  if constexpr (Scope == scope::device) asm volatile("fence.sc.gpu;" ::: "memory");
+  if constexpr (Scope == scope::system) asm volatile("fence.sc.sys;" ::: "memory");
 }
 
 }  // namespace detail

@@ -1,0 +1,199 @@
+// C functions over the barrier of one address, for front ends whose kernels call functions and hold no C++ objects:
+// numba, Triton. Definitions: include it in one source of a program.
+//
+// What a block knows of its barrier lies in 2 KB of static shared memory, so one barrier serves a kernel. Every thread
+// of a block calls each function, gpusync_enter() first.
+#pragma once
+
+#include <gpusync/device.cuh>
+
+namespace gpusync::detail {
+
+/// A barrier's block between two calls: each thread that adds or polls has a slot, thread 0 what concerns the whole
+/// block.
+class kept_block {
+  using algorithm = barrier_image::algorithm;
+  using state = algorithm::state;
+  static constexpr uint32_t slots = 64;  ///< threads that may have a part: two warps
+  static constexpr uint32_t slot_bytes = 32;
+  static constexpr uint32_t of_block = slots * slot_bytes;  ///< then the phase, and whether a phase was lost
+
+ public:
+  explicit __device__ __forceinline__ kept_block(int64_t address) : image_(reinterpret_cast<barrier_image*>(address)) {
+    __shared__ __attribute__((aligned(16))) unsigned char kept[of_block + 16];
+    at_ = static_cast<uint32_t>(__cvta_generic_to_shared(kept));
+  }
+
+  __device__ __forceinline__ void enter() const {
+    if (image_->tag != barrier_image::tag_of_images) grid_.fail(nullptr, misuse::none, 0);
+    if (grid_.blocks() > image_->capacity) grid_.fail(image_->report, misuse::outsider, grid_.blocks());
+    state own =
+        algorithm::find<false>(grid_, image_->places_for(grid_.blocks(), grid_.threads()), whole_grid().of(grid_));
+    algorithm::settle(own);
+    if (grid_.thread() < slots) write(own);
+    const arrival_log log = full_log();
+    if (grid_.thread() == 0) {
+      write_of_block(0, 0);
+      log.mark_entry(grid_, grid_.block(), algorithm::stamp(algorithm::upcoming(own)));
+    }
+    if (grid_.sync_block_or(log.lost(grid_) != 0)) grid_.fail(image_->report, misuse::lost_phase, 0);
+  }
+
+  /// Without a deadline.
+  __device__ __forceinline__ void sync() const {
+    state own = read();
+    const algorithm::token arrived = algorithm::arrive_fused(grid_, nullptr, own);
+    write_goal(own);
+    count_phase();
+    wait_context<no_deadline> context({}, short_log(), grid_.block(), algorithm::stamp(arrived));
+    (void)algorithm::wait_fused(grid_, nullptr, own, arrived, context);
+  }
+
+  __device__ __forceinline__ void arrive() const {
+    state own = read();
+    const algorithm::token arrived = algorithm::arrive(grid_, nullptr, own);
+    write_goal(own);
+    if (grid_.thread() == 0) short_log().mark(grid_, grid_.block(), algorithm::stamp(arrived));
+  }
+
+  __device__ __forceinline__ void wait() const {
+    const state own = read();
+    const algorithm::token arrived = last(own);
+    count_phase();
+    wait_context<no_deadline> context({}, short_log(), grid_.block(), algorithm::stamp(arrived));
+    (void)algorithm::wait(grid_, nullptr, own, arrived, context);
+  }
+
+  /// 0 when all have come, 1 when a phase is lost.
+  __device__ __noinline__ int sync_for(uint64_t nanoseconds) const {
+    if (of_block_word(1) != 0) return 1;
+    state own = read();
+    const algorithm::token arrived = algorithm::arrive_fused(grid_, nullptr, own);
+    write_goal(own);
+    const uint32_t flag = grid_.prepare_timeout_flag();
+    const arrival_log log = full_log();
+    wait_context<deadline> context(deadline(timeout(nanoseconds)), log, grid_.block(), algorithm::stamp(arrived), flag);
+    const wait_status status = algorithm::wait_fused(grid_, nullptr, own, arrived, context);
+    const uint32_t phase = of_block_word(0);
+    __syncthreads();
+    if (grid_.thread() == 0) {
+      const bool late = status == wait_status::timed_out;
+      write_of_block(phase + (late ? 0 : 1), late ? 1 : 0);
+      if (late)
+        log.report_missing(grid_, whole_grid(), algorithm::stamp(arrived), algorithm::next_stamp(arrived), phase);
+    }
+    __syncthreads();
+    return status == wait_status::timed_out ? 1 : 0;
+  }
+
+ private:
+  /// What a wait that turns out long may need; without the report, which is a load away.
+  __device__ __forceinline__ arrival_log short_log() const {
+    constexpr barrier_layout layout = barrier_image::layout_of(1);  // these two do not depend on the blocks
+    uint32_t* const words = reinterpret_cast<uint32_t*>(reinterpret_cast<char*>(image_) + barrier_image::bytes_of_head);
+    return {words + layout.claimed, words + layout.arrived, nullptr, nullptr};
+  }
+  __device__ __forceinline__ arrival_log full_log() const {
+    return barrier_image::layout_of(image_->capacity).log(image_->words, image_->report);
+  }
+  __device__ __forceinline__ uint32_t slot() const { return at_ + grid_.thread() * slot_bytes; }
+
+  static __device__ __forceinline__ algorithm::token last(const state& own) {
+    algorithm::token arrived = algorithm::upcoming(own);
+    arrived.goal -= phase_word::one_phase;
+    return arrived;
+  }
+
+  __device__ __forceinline__ void write(const state& own) const {
+    asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(slot()), "l"(own.add_to), "l"(own.poll_at) : "memory");
+    asm volatile("st.shared.v4.u32 [%0 + 16], {%1, %2, %3, %4};" ::"r"(slot()), "r"(own.goal), "r"(own.step),
+                 "r"(own.part | own.drains << 8), "r"(own.poll_backoff)
+                 : "memory");
+  }
+  __device__ __forceinline__ void write_goal(const state& own) const {
+    if (grid_.thread() < slots) asm volatile("st.shared.u32 [%0 + 16], %1;" ::"r"(slot()), "r"(own.goal) : "memory");
+  }
+  /// Threads without a slot do nothing but meet the others.
+  __device__ __forceinline__ state read() const {
+    state own{};
+    if (grid_.thread() >= slots) return own;
+    uint32_t part;
+    asm volatile("ld.shared.v2.u64 {%0, %1}, [%2];" : "=l"(own.add_to), "=l"(own.poll_at) : "r"(slot()) : "memory");
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4 + 16];"
+                 : "=r"(own.goal), "=r"(own.step), "=r"(part), "=r"(own.poll_backoff)
+                 : "r"(slot())
+                 : "memory");
+    own.part = part & 0xffu;
+    own.drains = part >> 8;
+    return own;
+  }
+  __device__ __forceinline__ void write_of_block(uint32_t phase, uint32_t lost) const {
+    asm volatile("st.shared.v2.u32 [%0], {%1, %2};" ::"r"(at_ + of_block), "r"(phase), "r"(lost) : "memory");
+  }
+  __device__ __forceinline__ uint32_t of_block_word(uint32_t index) const {
+    uint32_t value;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(value) : "r"(at_ + of_block + 4 * index) : "memory");
+    return value;
+  }
+  __device__ __forceinline__ void count_phase() const {
+    if (grid_.thread() == 0) {
+      asm volatile("st.shared.u32 [%0], %1;" ::"r"(at_ + of_block), "r"(of_block_word(0) + 1) : "memory");
+    }
+  }
+
+  barrier_image* image_;
+  uint32_t at_;
+  cuda_grid grid_;
+};
+
+}  // namespace gpusync::detail
+
+#if defined(__clang__)
+#define GPUSYNC_FUNCTION extern "C" __device__ __attribute__((used, always_inline))
+#else
+#define GPUSYNC_FUNCTION extern "C" __device__
+#endif
+
+/// Finds the block's part in the barrier at `address`. Returns 0.
+GPUSYNC_FUNCTION int gpusync_enter(long long address) {
+  gpusync::detail::kept_block(address).enter();
+  return 0;
+}
+/// basic_grid_barrier::sync(). Returns 0.
+GPUSYNC_FUNCTION int gpusync_sync(long long address) {
+  gpusync::detail::kept_block(address).sync();
+  return 0;
+}
+/// basic_grid_barrier::arrive(), whose token stays here. Returns 0.
+GPUSYNC_FUNCTION int gpusync_arrive(long long address) {
+  gpusync::detail::kept_block(address).arrive();
+  return 0;
+}
+/// basic_grid_barrier::wait() for the last arrival. Returns 0.
+GPUSYNC_FUNCTION int gpusync_wait(long long address) {
+  gpusync::detail::kept_block(address).wait();
+  return 0;
+}
+/// basic_grid_barrier::sync_for(): 0 when all have come; 1 when a phase is lost: leave the kernel.
+GPUSYNC_FUNCTION int gpusync_sync_for(long long address, long long nanoseconds) {
+  return gpusync::detail::kept_block(address).sync_for(static_cast<gpusync::uint64_t>(nanoseconds));
+}
+
+// The same as numba calls them: the result goes through the first argument.
+GPUSYNC_FUNCTION int gpusync_numba_enter(int* result, long long address) {
+  return *result = gpusync_enter(address);
+}
+GPUSYNC_FUNCTION int gpusync_numba_sync(int* result, long long address) {
+  return *result = gpusync_sync(address);
+}
+GPUSYNC_FUNCTION int gpusync_numba_arrive(int* result, long long address) {
+  return *result = gpusync_arrive(address);
+}
+GPUSYNC_FUNCTION int gpusync_numba_wait(int* result, long long address) {
+  return *result = gpusync_wait(address);
+}
+/// Numba takes what it returns for an error: that is always 0.
+GPUSYNC_FUNCTION int gpusync_numba_sync_for(int* result, long long address, long long nanoseconds) {
+  *result = gpusync_sync_for(address, nanoseconds);
+  return 0;
+}
