@@ -4,6 +4,7 @@
 const shared = JSON.parse(document.getElementById("shared").textContent);
 const published = "published: ";       // how the device of a row begins that was printed in a paper
 const publishedMethod = "published-";  // and its method
+const shapeAxes = ["blocks of a shape", "threads of a block"];
 const statuses = ["ok", "failed", "skipped"];
 
 const svgSpace = ["http:", "", "www.w3.org", "2000", "svg"].join("/");  // a name, not an address to load
@@ -48,6 +49,15 @@ function axisInWords(name, value) {
   return String(value);
 }
 
+/** A shape like "132x256" as two numbers more, which figures may have as axes; what lists axes does not see them. */
+function addShape(axes) {
+  const [, blocks, threads] = /^(\d+)x(\d+)$/.exec(axes.shape ?? "") ?? [];
+  if (blocks === undefined) return;
+  for (const [name, value] of [[shapeAxes[0], blocks], [shapeAxes[1], threads]]) {
+    Object.defineProperty(axes, name, {value: Number(value), enumerable: false});
+  }
+}
+
 /** Columns to rows: what is folded into one entry stands for all. */
 function rowsOf(columns) {
   const at = (column, i) => (Array.isArray(column) ? column[i] : column);
@@ -61,6 +71,7 @@ function rowsOf(columns) {
       const value = at(numbers ?? words, i);
       if (value !== null && value !== undefined) own[name] = words === undefined ? value : strings[value];
     }
+    addShape(own);
     return {
       device, isPublished, axes: own, metrics: {}, document: at(columns.document, i),
       method: isPublished && method.startsWith(publishedMethod) ? method.slice(publishedMethod.length) : method,

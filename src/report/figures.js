@@ -5,6 +5,8 @@ const notDimensions = new Set(["fit"]);
 const usualAxes = ["blocks", "groups", "iterations", "participants", "bytes", "elements", "lane"];  // on x, sooner than others
 const fewestForLines = 3;
 const everyDevice = Symbol("all devices");
+// What nobody reads, and would take long: of documents that are not like any of ours.
+const mostDimensions = 16, mostChoices = 500, mostSeries = 80, rowsToCompare = 4000;
 
 /** The value of a dimension: the device, the document, the method, or an axis. */
 const valueOf = (row, name) =>
@@ -28,13 +30,14 @@ function countBy(list, key) {
 }
 
 /** Dimensions with several values, without those that another one settles. */
-function dimensionsOf(rows, experiment) {
+function dimensionsOf(all, experiment) {
+  const rows = all.length > rowsToCompare ? all.filter((_, i) => i % Math.ceil(all.length / rowsToCompare) === 0) : all;
   const names = ["device", ...experiment.axes.filter((name) => !notDimensions.has(name)), "document"];
   const kept = [];
   for (const name of names) {
     if (new Set(rows.map((row) => valueOf(row, name))).size < 2) continue;
     const settles = (other) => new Set(rows.map((row) => keyOf(row, [other]))).size === new Set(rows.map((row) => keyOf(row, [other, name]))).size;
-    if (!kept.some(settles)) kept.push(name);
+    if (kept.length < mostDimensions && !kept.some(settles)) kept.push(name);
   }
   return kept;
 }
@@ -160,7 +163,8 @@ function rowsOfView(experiment, view) {
   const chosen = view.methods ? base.filter((row) => view.methods.some((name) => name === row.method || name === plainName(row.method))) : base;
   const some = chosen.length > 0 ? chosen : base;
   const free = view.form === "bars" ? [] : view.form === "lines" ? [view.x] : [view.x, view.y];
-  view.dimensions = dimensionsOf(some, experiment).filter((name) => !free.includes(name));
+  view.dimensions = dimensionsOf(some, experiment).filter((name) =>
+    !free.includes(name) && !(name === "shape" && free.some((each) => shapeAxes.includes(each))));
   const oneMethod = view.form === "map" || view.choose === "method";
   if (oneMethod && new Set(some.map((row) => row.method)).size > 1) view.dimensions.push("method");
   const onAxes = some.filter((row) => free.every((name) => typeof row.axes[name] === "number"));
@@ -226,18 +230,22 @@ function modelOf(experiment, view, title) {
   }
   const [first] = view.metrics;
   const unit = [...here, ...beside][0]?.metrics[first]?.unit ?? "1";
-  const moreIsBetter = /\/(s|cycle)$/.test(unit) || /^(improvement|rho|gain|holds)/.test(first);
+  const moreIsBetter = /\/(s|cycle)$/.test(unit) || /^(improvement|rho|gain|holds)|hits/.test(first);
+  const lessIsBetter = /^(ns|us|ms|s|cycles|KB|bytes)$/.test(unit) || first.includes("_over_");
   const list = [...series.values()];
   colourNamed(list, view);
   if (view.metrics.length > 1) list.forEach((one, i) => { one.class = `own-${i % 5}`; });
   if (view.form === "bars") list.sort((a, b) => (moreIsBetter ? -1 : 1) * (a.points[0].value - b.points[0].value));
+  const leftOut = Math.max(0, list.length - mostSeries);
+  if (view.form !== "map") list.splice(mostSeries);
   for (const one of list) one.points.sort((a, b) => a.x - b.x);
-  if (view.form !== "map") markBest(list, moreIsBetter);
+  if (view.form !== "map" && (moreIsBetter || lessIsBetter)) markBest(list, moreIsBetter);
   const values = list.filter((one) => one.class !== "other" && one.class !== "floor").flatMap((one) => one.points.map((point) => point.value)).filter((value) => value > 0);
   const wide = values.length > 0 && values.reduce((a, b) => Math.max(a, b)) > 100 * values.reduce((a, b) => Math.min(a, b));
   const positive = list.every((one) => one.points.every((point) => point.value >= 0));
   if (view.logarithmic === undefined) view.logarithmic = view.form === "lines" && wide && positive;
-  const quantity = `${view.metrics.map(nameInWords).join(", ")}${unit === "1" ? "" : `, ${unit}`}`;
+  const rest = view.form !== "map" && leftOut > 0 ? `; ${leftOut} more are in the table` : "";
+  const quantity = `${view.metrics.map(nameInWords).join(", ")}${unit === "1" ? "" : `, ${unit}`}${rest}`;
   return {form: view.form, title, quantity, unit, x: view.x, y: view.y, series: list, logarithmic: view.logarithmic, rows: [...here, ...beside]};
 }
 
@@ -284,7 +292,7 @@ function controlsOf(experiment, view, redraw) {
   for (const name of view.dimensions) {
     const words = (value) => value === undefined ? "none" : name === "document" ? shared.documents[value] : axisInWords(name, value);
     if (view.every && name === "document") continue;
-    const choices = view.choices[name].map((value) => [value, words(value)]);
+    const choices = view.choices[name].slice(0, mostChoices).map((value) => [value, words(value)]);
     if (name === "device" && view.form !== "map") choices.push([everyDevice, "all devices"]);
     controls.append(chooser(nameInWords(name), choices, name === "device" && view.every ? everyDevice : view.fixed[name], (value) => {
       if (name === "device") view.every = value === everyDevice;

@@ -18,7 +18,7 @@ function columnsOf(experiment) {
   for (const name of axes) columns.push({...plain(nameInWords(name), (row) => row.axes[name], (value) => value === undefined ? "" : axisInWords(name, value)), number: true});
   columns.push({...plain("method", (row) => (row.isPublished ? `${row.method} (published)` : row.method)), head: true});
   for (const name of metrics) {
-    const spread = (row) => { const {q1, q3} = row.metrics[name] ?? {}; return q1 == null || q3 == null ? "" : ` ± ${figure((q3 - q1) / 2)}`; };
+    const spread = (row) => { const {q1, q3} = row.metrics[name] ?? {}; return q1 == null || q3 == null ? "" : ` ± ${Number(((q3 - q1) / 2).toPrecision(2))}`; };
     columns.push({title: nameInWords(name), number: true, value: (row) => row.metrics[name]?.value,
                   words: (row) => row.metrics[name]?.value == null ? "" : inWords(row.metrics[name].value, row.metrics[name].unit, name) + (row.isPublished ? "" : spread(row))});
   }

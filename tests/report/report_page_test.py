@@ -310,6 +310,15 @@ class Documents(InBrowser):
         self.assertEqual(self.browser.complaints(), [])
         self.assertIn("<img", self.evaluate("document.querySelector('.experiment h3').textContent"))
 
+    def test_names_without_end_and_methods_without_number_stay_readable(self):
+        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok")
+        rows = [{**base, "device": "D" * 5000, "method": "m" * 5000 + str(i), "axes": {**base["axes"], "w" * 500: "v" * 500}}
+                for i in range(300)]
+        self.open(self.page_of(self.with_rows(rows)), width=390)
+        self.assertLessEqual(self.evaluate("document.documentElement.scrollWidth"), 390)
+        self.assertEqual(self.evaluate("document.querySelectorAll('.chart .bar').length"), 80)
+        self.assertIn("220 more are in the table", self.evaluate("document.querySelector('.chart').textContent"))
+
     def test_a_document_without_rows_says_so(self):
         self.open(self.page_of(self.with_rows([])))
         self.assertIn("nothing was measured", self.evaluate("document.querySelector('.warning:not(noscript *)').textContent"))
