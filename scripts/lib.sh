@@ -27,11 +27,11 @@ help_from_head() {
 # What the tool is built from, and what the tests need besides.
 # shellcheck disable=SC2034  # used by those who source this
 tool_packages=(g++ cmake ninja-build git libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libboost-dev
-  libjs-chart.js opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd)
+  opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd)
 # shellcheck disable=SC2034
 test_packages=("${tool_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev python3 python3-jsonschema
-  python3-pip python3-venv
-  doxygen chromium fonts-dejavu-core oclgrind parasail emboss mummer bowtie-examples bowtie2-examples)
+  python3-pip python3-venv clang libclang-rt-14-dev doxygen chromium fonts-dejavu-core oclgrind parasail emboss mummer
+  bowtie-examples bowtie2-examples)
 
 is_installed() {
   [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]

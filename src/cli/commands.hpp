@@ -1,6 +1,7 @@
 // The commands of the tool, one file each. What they throw, main turns into one sentence and an exit code.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,6 +63,23 @@ struct compare_options {
 /// gpusync compare: what became faster and slower between two documents, or pairs of them. Failed if anything is
 /// slower.
 exit_code run_compare(const console_options& console, const compare_options& options);
+
+struct advise_options {
+  uint32_t blocks = 0, threads = 0;
+  double step_us = 0, skew_us = 0;
+  std::string skew = "uniform";
+  double stored_bytes = 4, kept_bytes = 0;
+  std::string waits_for = "all";  ///< or a number of neighbours
+  uint64_t steps = 0;
+  uint32_t gpus = 1;
+  uint64_t resident = 0;            ///< blocks that run at once; 0: as many as their threads allow
+  std::string device;               ///< an id here or in the document, or a recorded name; empty: the first
+  std::optional<std::string> from;  ///< the document to take costs from; absent: recorded ones
+  bool explain = false, as_json = false;
+};
+
+/// gpusync advise: what a step of a computation takes under every way to wait, and which to take.
+exit_code run_advise(const console_options& console, const advise_options& options);
 
 struct tune_options {
   std::vector<std::string> devices;   ///< empty: the first that there is

@@ -213,6 +213,57 @@ void add_pace(CLI::App& app, pace_options& pacing, std::function<void()> call) {
   pace->callback(std::move(call));
 }
 
+void add_advise(CLI::App& app, advise_options& asked, std::function<void()> call) {
+  auto* advise = app.add_subcommand("advise", "How the blocks of your computation should wait, and what a step takes");
+  const auto count = [](double most) { return number_from(1, most); };
+  const auto amount = number_from(0, 1e12);
+  advise->add_option("--blocks", asked.blocks, "Blocks of the grid, on each GPU")
+      ->required()
+      ->type_name("NUMBER")
+      ->check(count(4294967295));
+  advise->add_option("--threads", asked.threads, "Threads of a block")
+      ->required()
+      ->type_name("NUMBER")
+      ->check(count(1024));
+  advise->add_option("--step-us", asked.step_us, "Mean time of a block's work in a step, in microseconds")
+      ->required()
+      ->type_name("US")
+      ->check(number_from(0, 1e9));
+  advise->add_option("--steps", asked.steps, "Steps of a run")->required()->type_name("NUMBER")->check(count(1e15));
+  advise->add_option("--skew-us", asked.skew_us, "Of the step's time, the mean of what differs between blocks")
+      ->type_name("US")
+      ->check(number_from(0, 1e9));
+  advise->add_option("--skew", asked.skew, "How it differs: uniform or exponential")
+      ->type_name("FORM")
+      ->capture_default_str();
+  advise->add_option("--store-bytes", asked.stored_bytes, "Bytes that a block writes in a step for others")
+      ->type_name("BYTES")
+      ->check(amount)
+      ->capture_default_str();
+  advise->add_option("--keep-bytes", asked.kept_bytes, "Bytes that a block could keep on the chip from step to step")
+      ->type_name("BYTES")
+      ->check(amount)
+      ->capture_default_str();
+  advise->add_option("--waits-for", asked.waits_for, "Whom a block waits for: all, or 2, 4 or 8 neighbours")
+      ->type_name("WHOM")
+      ->capture_default_str();
+  advise->add_option("--gpus", asked.gpus, "GPUs, each with so many blocks")
+      ->type_name("NUMBER")
+      ->check(count(1024))
+      ->capture_default_str();
+  advise->add_option("--resident", asked.resident, "Blocks that run at once, if it is not threads that limit them")
+      ->type_name("NUMBER")
+      ->check(count(4294967295));
+  advise->add_option("--from", asked.from, "Take the costs from this document of gpusync run step-costs")
+      ->type_name("FILE");
+  advise->add_option("-d,--device", asked.device, "A device here or in the document, or a recorded one: nvidia-h200")
+      ->type_name("DEVICE");
+  advise->add_flag("--explain", asked.explain, "Show the terms of every prediction");
+  advise->add_flag("--json", asked.as_json, "As JSON");
+  advise->footer("Without --from the costs are those recorded of this device, or of an NVIDIA H200.");
+  advise->callback(std::move(call));
+}
+
 int parse_and_run(int argc, char** argv) {
   CLI::App app{"To GPU synchronize or not? Measures what waiting costs on this machine, and says which way to wait."};
   app.name("gpusync");
@@ -311,6 +362,9 @@ int parse_and_run(int argc, char** argv) {
       "Exit code 1: something is slower, or failed that was right, or nothing could be compared. Pairs of runs taken "
       "in turns tell more.");
   compare->callback([&] { result = run_compare(common.console(), comparing); });
+
+  advise_options asked;
+  add_advise(app, asked, [&] { result = run_advise(common.console(), asked); });
 
   tune_options tuning;
   auto* tune = app.add_subcommand(

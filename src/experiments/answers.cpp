@@ -42,8 +42,8 @@ std::string answer_in(const measured_rows& measured, const std::vector<std::stri
   return short_sentence(heads, places);
 }
 
-std::vector<std::string> answers(const document& results) {
-  std::vector<std::string> found;
+std::vector<found_answer> found_answers(const document& results) {
+  std::vector<found_answer> found;
   std::vector<std::pair<std::string, std::string>> seen;
   const std::vector<verdict> main = main_verdicts(results);
   for (const row& entry : results.rows) {
@@ -60,9 +60,15 @@ std::vector<std::string> answers(const document& results) {
           main, [&](const verdict& one) { return one.experiment == entry.experiment && one.device == entry.device; });
       if (judged != main.end()) text = judged->text;
     }
-    if (!text.empty()) found.push_back(text);
+    if (!text.empty()) found.push_back({entry.experiment, entry.device, std::move(text)});
   }
   return found;
+}
+
+std::vector<std::string> answers(const document& results) {
+  std::vector<std::string> texts;
+  for (found_answer& one : found_answers(results)) texts.push_back(std::move(one.text));
+  return texts;
 }
 
 const row* least(const measured_rows& measured, const std::string& metric,

@@ -12,8 +12,17 @@ namespace gpusync::tool {
 /// blocks)", of the row, or of the device alone.
 std::string answer_in(const measured_rows& measured, const std::vector<std::string>& heads, const row* where = nullptr);
 
+/// What one experiment has found on one device, in a sentence.
+struct found_answer {
+  std::string experiment;
+  std::string device;  ///< id
+  std::string text;
+};
+
 /// For each experiment and device of the document, in its order, what was found: the experiment's own answer, or the
 /// main verdict. Experiments that this program does not know, and those whose rows say nothing, have none.
+std::vector<found_answer> found_answers(const document& results);
+/// Their sentences alone.
 std::vector<std::string> answers(const document& results);
 
 /// The row with the least figure of a metric among those that `is_wanted` takes; null if none has one.

@@ -37,7 +37,7 @@ std::vector<std::string> own_process_command(const own_case& one, const experime
     command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
   }
   for (const auto& [axis, values] : request.axes.words) {
-    const auto is_own = [&](const auto& word) { return word.first == axis; };
+    const auto is_own = [&name = axis](const auto& word) { return word.first == name; };
     if (std::ranges::any_of(one.words, is_own)) continue;
     command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
   }

@@ -40,26 +40,34 @@ void mark_skipped(row& entry, const std::string& reason);
 /// stuck device nothing is done.
 void fill_in(row& entry, const std::function<void()>& work);
 
-/// Calls `body(one, progress)` for each case of each sweep; hands over the fits of each sweep's rows, which `body` has
-/// handed over and returns.
+/// Calls `body(one, progress)` for each case, as for_each_case() does; returns the rows that `body` has handed over and
+/// returns, and those of cases that were recalled.
+template <class Case, class Label, class Body>
+std::vector<row> rows_of_cases(const std::vector<Case>& cases, const experiment_sink& sink, const Label& label,
+                               const Body& body) {
+  std::vector<row> rows;
+  experiment_sink own = sink;
+  if (sink.recall) {
+    own.recall = [&](const std::string& what) {
+      const std::optional<std::vector<row>> found = sink.recall(what);
+      if (found) rows.insert(rows.end(), found->begin(), found->end());
+      return found;
+    };
+  }
+  for_each_case(cases, own, label, [&](const Case& one, const auto& progress) {
+    std::ranges::move(body(one, progress), std::back_inserter(rows));
+  });
+  return rows;
+}
+
+/// The same for each sweep; hands over the fits of its rows.
 template <class Case, class Label, class Body>
 void for_each_sweep(const std::vector<std::vector<Case>>& sweeps, const experiment_sink& sink, const Label& label,
                     const Body& body) {
   for (size_t i = 0; i < sweeps.size() && !sink.interrupted(); ++i) {
     experiment_sink own = sink;
     own.progress = part_of(sink.progress, i, sweeps.size());
-    std::vector<row> rows;
-    if (sink.recall) {
-      own.recall = [&](const std::string& what) {
-        const std::optional<std::vector<row>> found = sink.recall(what);
-        if (found) rows.insert(rows.end(), found->begin(), found->end());
-        return found;
-      };
-    }
-    for_each_case(sweeps[i], own, label, [&](const Case& one, const auto& progress) {
-      std::ranges::move(body(one, progress), std::back_inserter(rows));
-    });
-    add_all(fits_of(rows), sink);
+    add_all(fits_of(rows_of_cases(sweeps[i], own, label, body)), sink);
   }
 }
 

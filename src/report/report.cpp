@@ -3,166 +3,168 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 
-#include "embedded/chart_js.hpp"
-#include "embedded/report_chart_groups_js.hpp"
-#include "embedded/report_charts_js.hpp"
+#include "embedded/report_chart_js.hpp"
+#include "embedded/report_data_js.hpp"
+#include "embedded/report_figures_js.hpp"
+#include "embedded/report_figures_json.hpp"
+#include "embedded/report_page_js.hpp"
 #include "embedded/report_style_css.hpp"
 #include "embedded/report_tables_js.hpp"
 #include "embedded/report_template_html.hpp"
 #include "gpusync/core/version.hpp"
+#include "report/front_page.hpp"
 #include "report/html.hpp"
-#include "report/row_table.hpp"
+#include "report/method_colours.hpp"
+#include "report/page_parts.hpp"
+#include "report/sections.hpp"
 #include "results/context.hpp"
-#include "results/json.hpp"
 #include "results/text.hpp"
-#include "results/verdict.hpp"
 
 namespace gpusync::tool {
 namespace {
 
-/// A verdict with what is behind it.
-std::string verdict_html(const verdict& found) {
-  return fmt::format("<b>{}</b> {}", html_escaped(found.text), html_escaped(found.behind));
-}
+constexpr size_t most_data_bytes = 7'500'000, most_contexts = 400;  // of a page
 
-std::string verdicts_html(const document& results) {
-  const std::vector<verdict> main = main_verdicts(results);
-  const std::vector<verdict> all = verdicts(results);
-  if (main.empty()) return "<p>The document has no times of steps or runs to judge.</p>\n";
-  std::string html;
-  for (const verdict& found : main) html += fmt::format("<p class=\"answer\">{}</p>\n", verdict_html(found));
-  if (all.size() == main.size()) return html;
-  html += fmt::format("<details><summary>The verdict on each of the {} shapes</summary>\n<ul>\n", all.size());
-  for (const verdict& found : all) html += fmt::format("<li>{}</li>\n", verdict_html(found));
-  return html + "</ul></details>\n";
+constexpr const char* key_to_figures =
+    "<p class=\"hint key\">In the figures <span class=\"swatch own-0\"></span> cold colours are methods of this "
+    "library and of "
+    "the papers, <span class=\"swatch rival-0\"></span> warm ones what people use without it, <span class=\"swatch "
+    "other\"></span> grey others; <span class=\"swatch own-0 printed\"></span> dashed: printed in a paper.</p>\n";
+
+/// The rows of every section as columns, in all no more than the page may carry.
+std::vector<std::string> data_of(page_parts& parts) {
+  constexpr size_t rows_to_try = 60'000;  // more are never written down in that room
+  size_t count = 0;
+  for (const section& one : parts.sections) count += one.rows.rows.size();
+  double share = count > rows_to_try ? static_cast<double>(rows_to_try) / static_cast<double>(count) : 1;
+  while (true) {
+    std::vector<std::string> texts;
+    size_t bytes = 0;
+    for (size_t i = 0; i < parts.sections.size(); ++i) {
+      section& one = parts.sections[i];
+      const experiment_rows some = share < 1 ? thinned(one.rows, share) : one.rows;
+      one.left_out = some.left_out;
+      texts.push_back(script_json(columns_of(some, parts.devices)));
+      bytes += texts.back().size();
+    }
+    constexpr double least_share = 1e-6;
+    if (bytes <= most_data_bytes || share < least_share) return texts;
+    share *= 0.9 * static_cast<double>(most_data_bytes) / static_cast<double>(bytes);
+  }
 }
 
 std::string context_html(const document& results) {
+  constexpr size_t most_facts = 60;
   std::string html = "<div class=\"context\">\n";
+  size_t count = 0;
   for (const context_section& part : context_in_words(results)) {
-    html += fmt::format("<section><h4>{}</h4><dl>\n", html_escaped(part.title));
+    if (count > most_facts) break;
+    html += fmt::format("<section><h4>{}</h4><dl>\n", html_escaped(printable(part.title)));
     for (const auto& [label, value] : part.facts) {
-      html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_escaped(label), html_escaped(value));
+      if (++count > most_facts) break;
+      html += fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", html_escaped(printable(label)),
+                          html_escaped(printable(value, 400)));
     }
     html += "</dl></section>\n";
   }
+  if (count > most_facts) html += "<p class=\"hint\">The document says more.</p>";
   return html + "</div>\n";
 }
 
-std::string context_string(const document& results, const char* key) {
-  const auto found = results.context->find(key);
-  return found != results.context->end() && found->is_string() ? found->get<std::string>() : "";
+std::string documents_html(const page_parts& parts) {
+  std::string html;
+  for (size_t i = 0; i < parts.documents.size() && i < most_contexts; ++i) {
+    const document& results = parts.documents[i];
+    html += fmt::format(
+        "<details id=\"document-{}\"><summary>{}{}</summary>\n{}</details>\n", i, html_escaped(title_of(results)),
+        is_incomplete(results) ? " <span class=\"incomplete\">INCOMPLETE</span>" : "", context_html(results));
+  }
+  if (parts.documents.size() > most_contexts) {
+    html += fmt::format("<p class=\"warning\">Left out here: {} more documents.</p>\n",
+                        parts.documents.size() - most_contexts);
+  }
+  return html.empty() ? "" : "<section id=\"documents\"><h2>Where the figures are from</h2>\n" + html + "</section>\n";
 }
 
-/// What tells a document from the others: its experiments, and when it was made.
-std::string title_of(const document& results, size_t number, size_t count) {
-  const std::string started = context_string(results, "started");
-  const std::string when = started.empty() ? "Results" : "Results of " + started;
-  if (count == 1) return when;
-  std::vector<std::string> experiments;
-  for (const row& entry : results.rows) {
-    if (std::ranges::find(experiments, entry.experiment) == experiments.end()) experiments.push_back(entry.experiment);
-  }
-  return fmt::format("{}{}{} ({} of {})", join_words(experiments), experiments.empty() ? "" : ": ", when, number + 1,
-                     count);
+std::string warnings_html(const page_parts& parts) {
+  const auto incomplete = static_cast<size_t>(std::ranges::count_if(parts.documents, is_incomplete));
+  if (incomplete == 0) return "";
+  return fmt::format("<p class=\"warning\">{} cut short: rows are missing, and figures may rest on few samples.</p>\n",
+                     parts.documents.size() == 1 ? std::string("The run was")
+                                                 : fmt::format("{} of {} runs {}", incomplete, parts.documents.size(),
+                                                               incomplete == 1 ? "was" : "were"));
 }
 
-std::string document_html(const document& results, size_t number, size_t count) {
-  const std::string problems = problems_html(results);
-  std::string html = fmt::format("<article id=\"document-{}\">\n<h2>{}{}</h2>\n", number,
-                                 html_escaped(title_of(results, number, count)),
-                                 is_incomplete(results) ? " <span class=\"incomplete\">INCOMPLETE</span>" : "");
-  if (is_incomplete(results)) {
-    html +=
-        "<p class=\"warning\">The run was cut short: rows are missing, and figures may rest on few "
-        "samples.</p>\n";
-  }
-  html += fmt::format("<section class=\"verdicts\"><h3 id=\"verdicts-{0}\">Verdicts</h3>\n{1}</section>\n", number,
-                      verdicts_html(results));
-  html += fmt::format(
-      "<section><h3 id=\"charts-{0}\">Charts</h3>\n<noscript><p>The charts need JavaScript; the tables below "
-      "hold the "
-      "same figures.</p></noscript>\n<div class=\"charts\" data-document=\"{0}\"></div></section>\n",
-      number);
-  if (!problems.empty()) {
-    html += fmt::format("<section><h3 id=\"problems-{}\">Failed and skipped</h3>\n{}</section>\n", number, problems);
-  }
-  html += fmt::format(
-      "<section><h3 id=\"rows-{}\">All rows</h3>\n<p class=\"hint\">Values are medians, ± half the "
-      "interquartile range "
-      "over n samples; the ratio is to the fastest method with verified results.</p>\n{}</section>\n",
-      number, row_tables_html(results));
-  html += fmt::format("<section><h3 id=\"context-{}\">Context</h3>\n{}</section>\n</article>\n", number,
-                      context_html(results));
+std::string navigation_html(const page_parts& parts, bool has_papers, bool has_answers) {
+  std::string html;
+  if (has_papers) html += "<a href=\"#papers\">The papers</a> ";
+  if (has_answers) html += "<a href=\"#answers\">What was found</a> ";
+  if (!parts.sections.empty()) html += "<a href=\"#experiments\">Figures and tables</a> ";
+  if (!parts.documents.empty()) html += "<a href=\"#documents\">Where the figures are from</a>";
   return html;
 }
 
-/// What the script draws from: the documents without samples, and the devices' names.
-json chart_data(const std::vector<document>& documents) {
-  json data = json::array();
-  for (const document& results : documents) {
-    document slim = results;
-    json titles = json::object();
-    for (row& entry : slim.rows) {
-      for (auto& measured : entry.metrics) measured.second.samples.reset();
-      titles[entry.device] = device_title(results, entry.device);
-    }
-    data.push_back({{"device_titles", std::move(titles)}, {"results", to_json(slim)}});
+/// What all sections share: names of devices and documents, colours, the papers' figures.
+json shared_data(const page_parts& parts) {
+  json documents = json::array(), experiments = json::array();
+  for (const document& results : parts.documents) documents.push_back(title_of(results));
+  std::vector<const experiment_rows*> rows;
+  for (const section& one : parts.sections) {
+    experiments.push_back(printable(one.rows.experiment));
+    rows.push_back(&one.rows);
   }
-  return data;
-}
-
-/// Chart.js without the scheme of the address in its licence comment, so that the page names no address at
-/// all.
-std::string chart_library() {
-  std::string text = embedded::chart_js;
-  for (const std::string scheme : {"https://", "http://"}) {
-    for (size_t at = text.find(scheme); at != std::string::npos; at = text.find(scheme, at)) {
-      text.erase(at, scheme.size());
-    }
+  std::vector<size_t> rows_of_device(parts.devices.names().size());
+  for (const section& one : parts.sections) {
+    for (const auto& [entry, document] : one.rows.rows)
+      ++rows_of_device[parts.devices.number_of(document, entry->device)];
   }
-  return text;
+  return {{"devices", parts.devices.names()},  {"device_rows", std::move(rows_of_device)},
+          {"documents", std::move(documents)}, {"experiments", std::move(experiments)},
+          {"colours", method_colours(rows)},   {"figures", json::parse(embedded::report_figures_json)}};
 }
 
 /// The page's own script: one function, whose body stands in several files.
 std::string page_script() {
   std::string script = "\"use strict\";\n(() => {\n";
-  for (const char* part : {embedded::report_tables_js, embedded::report_chart_groups_js, embedded::report_charts_js}) {
+  for (const char* part : {embedded::report_data_js, embedded::report_chart_js, embedded::report_figures_js,
+                           embedded::report_tables_js, embedded::report_page_js}) {
     script += part;
   }
   return script + "})();\n";
 }
 
-/// Links to the parts of the only document, or to each of several.
-std::string navigation_html(const std::vector<document>& documents) {
-  if (documents.size() < 2) {
-    return "<a href=\"#verdicts-0\">Verdicts</a> <a href=\"#charts-0\">Charts</a> <a href=\"#rows-0\">All rows</a> "
-           "<a href=\"#context-0\">Context</a>";
-  }
-  std::string html;
-  for (size_t i = 0; i < documents.size(); ++i) {
-    html +=
-        fmt::format("<a href=\"#document-{}\">{}</a> ", i, html_escaped(title_of(documents[i], i, documents.size())));
-  }
-  return html;
-}
-
 }  // namespace
 
 std::string render_report(const std::vector<document>& documents) {
-  std::string body;
-  for (size_t i = 0; i < documents.size(); ++i) body += document_html(documents[i], i, documents.size());
-  if (documents.empty()) body = "<p>No documents were given.</p>\n";
-  return fill_template(embedded::report_template_html, {{"style", embedded::report_style_css},
-                                                        {"documents", body},
-                                                        {"version", GPUSYNC_VERSION_STRING},
-                                                        {"data", script_json(chart_data(documents))},
-                                                        {"chart_library", chart_library()},
-                                                        {"script", page_script()},
-                                                        {"navigation", navigation_html(documents)}});
+  page_parts parts = parts_of(documents);
+  const std::string papers = papers_html(parts), answers = answers_html(parts), devices = devices_html(parts);
+  const std::vector<std::string> columns = data_of(parts);
+  std::string data =
+      fmt::format("<script type=\"application/json\" id=\"shared\">{}</script>\n", script_json(shared_data(parts)));
+  const std::vector<json> judged = verdicts_of(parts);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    data +=
+        fmt::format("<script type=\"application/json\" id=\"verdicts-{}\">{}</script>\n", i, script_json(judged[i]));
+    data += fmt::format("<script type=\"application/json\" id=\"rows-{}\">{}</script>\n", i, columns[i]);
+  }
+  std::string body = devices + warnings_html(parts) + papers + answers;
+  if (!parts.sections.empty())
+    body += fmt::format("<div id=\"experiments\">\n{}{}</div>\n", key_to_figures, experiments_html(parts, judged));
+  body += documents_html(parts);
+  if (documents.empty()) {
+    body = "<p>No documents were given.</p>\n";
+  } else if (parts.sections.empty()) {
+    body = "<p class=\"warning\">There is no row in what was given: nothing was measured.</p>\n" + body;
+  }
+  return fill_template(embedded::report_template_html,
+                       {{"style", embedded::report_style_css},
+                        {"documents", body},
+                        {"version", GPUSYNC_VERSION_STRING},
+                        {"data", data},
+                        {"script", page_script()},
+                        {"navigation", navigation_html(parts, !papers.empty(), !answers.empty())}});
 }
 
 }  // namespace gpusync::tool

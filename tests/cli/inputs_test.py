@@ -31,12 +31,12 @@ def commands():
     for word in words:
         yield [word], 2, ""
     for word, meant in [("raport", "report"), ("lisst", "list"), ("devcies", "devices"), ("compar", "compare"),
-                        ("docter", "doctor"), ("coverge", "coverage"), ("manul", "manual"), ("tun", "tune")]:
+                        ("docter", "doctor"), ("coverge", "coverage"), ("manul", "manual"), ("tun", "tune"), ("advice", "advise")]:
         yield [word], 2, f"Did you mean {meant}?"
         yield ["--quiet", word], 2, f"Did you mean {meant}?"
     yield [], 2, "command is required"
     yield ["--quiet"], 2, "command is required"
-    for command in ("devices", "list", "run", "report", "compare", "tune", "doctor", "coverage", "completions", "manual"):
+    for command in ("devices", "list", "run", "report", "compare", "advise", "tune", "doctor", "coverage", "completions", "manual"):
         yield [command, "--nonsense"], 2, "--nonsense"
         yield [command, "--quiet", "--verbose"], 2, ""
     for command, option, meant in [("run", "--quik", "--quick"), ("run", "--jsn", "--json"), ("report", "--refitt", "--refit"),

@@ -83,7 +83,6 @@ TEST(HostWindow, LetsBlocksDriftAsFarAsItsLeadAndNoFurther) {
   constexpr uint32_t lead = 5;
   host_window_storage<pace::strict> storage(lead);
   std::atomic<uint32_t> fast{0};
-  std::atomic<bool> go{false};
   uint32_t reached = 0;
   launch(
       host_device{}, {2, 1},

@@ -145,6 +145,11 @@ WRAPPERS = {
         "#include <gpusync/pace/cuda.cuh>\n__device__ bool step() { return false; }\n",
         ("bool mine", "__device__ void run(gpusync::block_pace<>& pace) {\nPRINTED\n}\n")),
 
+    # docs/advise.md
+    "advise": Wrapper("host", "void run_with_grid_barrier() {}\n", [
+        Part("#include <gpusync/advice/advice.hpp>", ALONE),
+        Part("gpusync::advice::situation", host_function(""))]),
+
     # docs/task-graphs.md
     "task_graph": cuda(
         "#include <vector>\n#include <gpusync/core/config.hpp>\n"

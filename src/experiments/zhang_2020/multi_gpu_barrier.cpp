@@ -109,7 +109,8 @@ void measure_stress(const experiment_request& request, const experiment_sink& si
   const auto label = [](const auto& job) { return label_of(job.first) + ", " + job.second.name; };
   for_each_case(jobs, sink, label, [&](const auto& job, const auto& progress) {
     progress(0);
-    const auto& [one, method] = job;
+    const across_case& one = job.first;
+    const step_method& method = job.second;
     row entry = new_row(name, request, method);
     entry.axes = axes_of_case(one);
     entry.axes.emplace_back("phases", static_cast<int64_t>(phases));

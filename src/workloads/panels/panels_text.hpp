@@ -119,7 +119,8 @@ struct panel_text {
     const uint32_t element = block * work.threads + thread, count = work.accesses_of(block, panel);
     uint32_t* const words = table + (size_t{panel} << work.log2_words);
     panel_dice dice(work, element, panel);
-    const uint32_t* place = places + (size_t{panel} * work.most_accesses()) * work.elements() + element;
+    [[maybe_unused]] const uint32_t* place = places;
+    if constexpr (Op == panel_op::probe) place += (size_t{panel} * work.most_accesses()) * work.elements() + element;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < count; ++i) {
       if constexpr (Op == panel_op::scatter) {

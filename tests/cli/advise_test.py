@@ -1,0 +1,141 @@
+"""gpusync advise, and the experiments that it stands on.
+
+usage: advise_test.py GPUSYNC
+"""
+
+import json
+import os
+import unittest
+
+from tool import FolderTest, run
+
+USUAL = ["--blocks", "132", "--threads", "256", "--step-us", "2", "--steps", "500"]
+H200 = ["-d", "nvidia-h200"]
+
+
+def advise(*arguments):
+    """What it says of the recorded H200, as JSON."""
+    outcome = run("advise", *USUAL, *H200, *arguments, "--json")
+    if outcome.code != 0:
+        raise AssertionError(outcome.err)
+    return json.loads(outcome.out)
+
+
+class Advise(FolderTest):
+    def test_the_recommendation_is_the_least_prediction_and_each_lies_within_its_interval(self):
+        found = advise()
+        self.assertEqual(found["device"], "NVIDIA H200")
+        times = [each["us_per_step"] for each in found["predictions"]]
+        self.assertGreaterEqual(len(times), 3)
+        self.assertEqual(times, sorted(times))
+        self.assertEqual(found["recommendation"], found["predictions"][0]["method"])
+        for each in found["predictions"]:
+            self.assertLessEqual(each["low"], each["us_per_step"])
+            self.assertLessEqual(each["us_per_step"], each["high"])
+            self.assertGreaterEqual(each["us_per_step"], 2)
+            if each["host_us"] is None:
+                self.assertAlmostEqual(each["work_us"] + sum(each["terms"].values()), each["us_per_step"], places=9)
+
+    def test_neighbours_pay_where_blocks_differ(self):
+        skewed = ["--waits-for", "2", "--skew-us", "2", "--skew", "exponential"]
+        found = advise(*skewed)
+        self.assertIn(found["recommendation"], ("halo", "neighbour-barrier"))
+        of_all = advise(*skewed[2:])
+        self.assertGreater(of_all["predictions"][0]["us_per_step"], 1.5 * found["predictions"][0]["us_per_step"])
+        self.assertIn("halo", [each["method"] for each in of_all["refused"]])
+
+    def test_more_blocks_than_fit_leave_launches_alone(self):
+        found = advise("--resident", "131")
+        self.assertTrue(found["recommendation"].startswith("graph") or "launch" in found["recommendation"], found)
+        reasons = {each["method"]: each["reason"] for each in found["refused"]}
+        self.assertEqual(reasons["cg"], "132 blocks cannot all run at once: at most 131 can")
+
+    def test_several_gpus_have_ways_of_their_own(self):
+        found = advise("--gpus", "2")
+        self.assertEqual(found["recommendation"], "multi-gpu-replicated")
+        self.assertTrue(found["predictions"][0]["us_per_step"] > 2)
+
+    def test_what_was_never_measured_is_said(self):
+        self.assertTrue(any("bytes stored" in each for each in advise("--store-bytes", "10000000")["beyond_measured"]))
+
+    def test_in_words(self):
+        outcome = run("advise", *USUAL, *H200, "--explain", "--no-color")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        self.assertRegex(outcome.out, r"(?m)^132 blocks x 256 threads, 2 us, 4 bytes to all, 500 steps on NVIDIA H200$")
+        self.assertRegex(outcome.out, r"(?m)^  method +us a step +nine of ten within +work +waiting$")
+        self.assertRegex(outcome.out, r"(?m)^  cg: 2\.00 work \+ \d\S+ round_trip")
+        last = outcome.out.strip().split("\n")[-1]
+        self.assertRegex(last, r"^Take \S+: \S+ us a step, of which 2\.00 us is the work .* Next is \S+ with \S+ us more")
+
+    def test_without_a_gpu_it_says_whose_costs_these_are(self):
+        devices = json.loads(run("devices", "--json").out)["devices"]
+        if any(each["id"].startswith("cuda:") for each in devices):
+            self.skipTest("there is one")
+        outcome = run("advise", *USUAL)
+        self.assertEqual(outcome.code, 0)
+        self.assertIn("recorded on an NVIDIA H200", outcome.err)
+
+    def test_what_cannot_be_is_refused_in_words(self):
+        for arguments, words in [
+                (["--blocks", "132"], ["--threads"]),
+                ([*USUAL[:6], "--steps", "0"], ["--steps"]),
+                (["--blocks", "0", *USUAL[2:]], ["--blocks"]),
+                ([*USUAL[:2], "--threads", "2000", *USUAL[4:]], ["--threads", "1024"]),
+                ([*USUAL, "--step-us", "nan"], ["--step-us"]),
+                ([*USUAL, "--skew-us", "3"], ["3.0", "from 0 to its 2.0"]),
+                ([*USUAL, "--skew", "gaussian"], ["gaussian", "uniform or exponential"]),
+                ([*USUAL, "--waits-for", "3"], ["'3'", "2, 4 or 8 neighbours"]),
+                ([*USUAL, *H200, "--gpus", "8"], ["up to 2 GPUs, not of 8", "multi-gpu-barrier"]),
+                ([*USUAL, "-d", "nvidia-h20"], ["nvidia-h20", "NVIDIA H200"]),
+                ([*USUAL, "-d", "host"], ["No costs of host", "gpusync run step-costs -d host"]),
+                ([*USUAL, "--from", self.path("missing.json")], ["missing.json"])]:
+            with self.subTest(arguments=arguments):
+                self.assert_one_sentence(run("advise", *arguments), 2, *words)
+        empty = self.write("empty.json", json.dumps({"schema": "gpusync-results/2", "context": {}, "rows": []}))
+        self.assert_one_sentence(run("advise", *USUAL, "--from", empty), 2, "empty.json", "gpusync run step-costs")
+        self.assert_one_sentence(run("run", "advice", "-d", "host", "-a", f"from={empty}"), 2, "empty.json")
+
+    def test_costs_are_measured_and_then_held_against_other_cases(self):
+        costs, cases = self.path("costs.json"), self.path("cases.json")
+        outcome = run("run", "step-costs", "-d", "host", "--quick", "-a", "cases=12", "--json", costs)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        outcome = run("advise", "--blocks", "2", "--threads", "1", "--step-us", "5", "--steps", "50", "--from", costs, "--json")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        methods = [each["method"] for each in json.loads(outcome.out)["predictions"]]
+        self.assertIn("launch-wait", methods)
+        self.assertIn("lock-based-acquire-release", methods)
+
+        outcome = run("run", "advice", "-d", "host", "--quick", "-a", "cases=4", "-a", f"from={costs}", "--json", cases)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        with open(cases, encoding="utf-8") as file:
+            rows = json.load(file)["rows"]
+        followed = [row for row in rows if row["method"] == "adviser" and "regret" in row["metrics"]]
+        self.assertEqual(len(followed), 4)
+        predicted = [row for row in rows if "predicted" in row["metrics"]]
+        for row in predicted:
+            self.assertTrue(row["verified"], row)
+            error = row["metrics"]["predicted"]["value"] / row["metrics"]["step_time"]["value"] - 1
+            self.assertAlmostEqual(row["metrics"]["error"]["value"], error, places=9)
+        for row in followed:
+            times = {other["method"]: other["metrics"]["step_time"]["value"]
+                     for other in predicted if other["axes"] == row["axes"]}
+            self.assertIn(row["verification"].split("recommended ")[1].split(",")[0], times)
+            recommended = times[row["verification"].split("recommended ")[1].split(",")[0]]
+            self.assertAlmostEqual(row["metrics"]["regret"]["value"], recommended / min(times.values()) - 1, places=9)
+        summary = rows[-1]
+        near = sum(row["metrics"]["regret"]["value"] <= 0.05 for row in followed)
+        self.assertEqual(summary["axes"], {"cases": 4, "seed": 2})
+        self.assertAlmostEqual(summary["metrics"]["near_best"]["value"], near / 4)
+
+    def test_the_same_seed_draws_the_same_cases(self):
+        drawn = []
+        for seed in ("3", "3", "4"):
+            outcome = run("run", "step-costs", "-d", "host", "--quick", "-a", "cases=2", "-a", f"seed={seed}", "--json", "-")
+            self.assertEqual(outcome.code, 0, outcome.err)
+            drawn.append([row["axes"] for row in json.loads(outcome.out)["rows"] if "blocks" in row["axes"]])
+        self.assertEqual(drawn[0], drawn[1])
+        self.assertNotEqual(drawn[0], drawn[2])
+
+
+if __name__ == "__main__":
+    unittest.main()

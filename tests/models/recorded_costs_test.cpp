@@ -1,0 +1,78 @@
+// The costs that ship with the library are those that the recorded documents give.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include <gpusync/advice/recorded.hpp>
+
+#include "models/step_cost_rows.hpp"
+#include "results/json.hpp"
+
+namespace gpusync::tool {
+namespace {
+
+document recorded_documents() {
+  document all;
+  for (const char* name : {"nvidia-h200/halo-exchange.json", "nvidia-h200/halo-exchange-bytes.json",
+                           "nvidia-h200-x2/multi-gpu-barrier.json"}) {
+    document one = read_document(std::string(GPUSYNC_RECORDED_RESULTS "/") + name);
+    if (all.rows.empty()) all.context = one.context;
+    std::ranges::move(one.rows, std::back_inserter(all.rows));
+  }
+  return all;
+}
+
+std::string in_header(const advice::situation& of) {
+  return fmt::format("{{{}, {}, {}, {}, skew_form::uniform, {}, {}, dependence::all, {}, {}, {}, 0}}", of.blocks,
+                     of.threads, of.step_us, of.skew_us, of.stored_bytes, of.kept_bytes, of.neighbours, of.steps,
+                     of.gpus);
+}
+
+/// The room, and the limits of what was measured.
+std::string limits_of(const advice::device_costs& costs) {
+  return fmt::format("{{{}, {}, {}}}\n{},\n{}\n", costs.room.sms, costs.room.threads_per_sm, costs.room.blocks_per_sm,
+                     in_header(costs.least), in_header(costs.most));
+}
+
+/// The table of the header, as it should stand there.
+std::string table_of(const advice::device_costs& costs) {
+  constexpr const char* ways[] = {
+      "host_wait",    "relaunch",     "cooperative_relaunch", "graph", "dependent_graph", "cooperative_groups",
+      "grid_barrier", "host_barrier", "neighbour_barrier",    "halo",  "gpus_host",       "gpus_events",
+      "gpus_graph",   "gpus_barrier"};
+  std::string text;
+  for (const advice::way_costs& one : costs.ways) {
+    std::string values;
+    for (const double value : one.us) values += fmt::format("{}{:.5g}", values.empty() ? "" : ", ", value);
+    text += fmt::format("    {{way::{},\n     {{{}}},\n     {:.5g}, {:.4g}, {}}},\n",
+                        ways[static_cast<size_t>(one.which)], values, one.host_us, one.spread, one.points);
+  }
+  return text + limits_of(costs);
+}
+
+/// Whether the digits of the table are those of the fit.
+bool is_near(double shipped, double fitted) {
+  return std::abs(shipped - fitted) <= 1e-3 * std::abs(fitted) + 1e-4;
+}
+
+TEST(RecordedCosts, OfTheH200AreThoseOfItsDocuments) {
+  const advice::device_costs fitted = costs_in(recorded_documents(), "cuda:0", "the recorded documents");
+  const advice::device_costs& shipped = advice::recorded_on_nvidia_h200();
+  const std::string table = "include/gpusync/advice/recorded/nvidia_h200.hpp should hold\n" + table_of(fitted);
+  EXPECT_EQ(shipped.device, fitted.device);
+  ASSERT_EQ(shipped.ways.size(), fitted.ways.size()) << table;
+  for (size_t i = 0; i < fitted.ways.size(); ++i) {
+    const advice::way_costs &one = shipped.ways[i], &other = fitted.ways[i];
+    ASSERT_EQ(one.which, other.which) << table;
+    EXPECT_EQ(one.points, other.points) << table;
+    EXPECT_TRUE(is_near(one.host_us, other.host_us) && is_near(one.spread, other.spread)) << table;
+    for (size_t k = 0; k < advice::term_count; ++k) EXPECT_TRUE(is_near(one.us[k], other.us[k])) << table;
+  }
+  EXPECT_EQ(limits_of(shipped), limits_of(fitted)) << table;
+}
+
+}  // namespace
+}  // namespace gpusync::tool

@@ -1,0 +1,101 @@
+// Situations on host threads: every way to wait leaves what it should, and what is not there is found.
+#include <gtest/gtest.h>
+
+#include "boundary/steps_host.hpp"
+#include "experiments/advice/measured_situations.hpp"
+
+namespace gpusync::tool {
+namespace situation_steps {
+
+advice::situation small(advice::dependence waits_for, uint32_t neighbours, uint32_t blocks) {
+  advice::situation where;
+  where.blocks = blocks;
+  where.threads = 2;
+  where.stored_bytes = 12;
+  where.kept_bytes = 24;
+  where.waits_for = waits_for;
+  where.neighbours = neighbours;
+  where.steps = 12;
+  where.step_us = 2;
+  where.skew_us = 1;
+  return where;
+}
+
+TEST(Situations, EveryWayToWaitEndsWithTheSameWords) {
+  const auto device = open_side<situation_device>(find_device("host"));
+  for (const advice::situation& where :
+       {small(advice::dependence::all, 2, 1), small(advice::dependence::all, 2, 5),
+        small(advice::dependence::neighbours, 2, 3), small(advice::dependence::neighbours, 4, 6)}) {
+    const auto workload = device->in(where);
+    size_t ways = 0;
+    for (const step_method& method : workload->methods()) {
+      if (!way_of(method.name)) continue;
+      ways += 1;
+      const auto program = workload->prepare(method, {where.blocks, where.threads});
+      for (int run = 0; run < 2; ++run) EXPECT_GT(program->run(), 0);
+      const verification found = program->verify();
+      EXPECT_TRUE(found.performed);
+      EXPECT_EQ(found.checked, 2u * where.blocks * (3 + 2 * 3)) << method.name;
+      EXPECT_EQ(found.wrong, 0u) << method.name << ", " << in_words(where);
+    }
+    EXPECT_GE(ways, where.waits_for == advice::dependence::all ? 2u : 4u);
+  }
+}
+
+TEST(Situations, AStepTooManyIsFoundInEveryWord) {
+  const advice::situation where = small(advice::dependence::all, 2, 2);
+  const auto memory = std::make_shared<host_arrays>(situation_arrays(where));
+  situation_result result(where, memory);
+  result.reset();
+  EXPECT_EQ(result.check(0).wrong, 0u);
+  const check_result later = result.check(2);
+  EXPECT_EQ(later.wrong, later.checked) << "nothing has moved";
+  memory->address<uint32_t>(0)[3] += 1;
+  EXPECT_EQ(result.check(0).wrong, 1u);
+  memory->address<uint32_t>(2)[0] += 1;
+  EXPECT_EQ(result.check(0).wrong, 2u);
+}
+
+TEST(Situations, WhatIsNotCompiledIsRefusedInWords) {
+  const auto device = open_side<situation_device>(find_device("host"));
+  advice::situation where = small(advice::dependence::neighbours, 8, 9);
+  EXPECT_THROW((void)device->in(where)->methods(), invalid_argument);
+  where = small(advice::dependence::all, 2, 2);
+  where.kept_bytes = 4096;
+  EXPECT_THROW((void)device->in(where)->methods(), invalid_argument);
+}
+
+TEST(Situations, RandomOnesAreValidAndNeverAskForMoreThanIsCompiled) {
+  const advice::device_room h200{132, 2048, 32};
+  bool beyond = false, of_neighbours = false, keeps = false, skewed = false;
+  for (advice::situation& where : random_situations(7, 500, device_kind::cuda, h200)) {
+    EXPECT_NO_THROW(check(where)) << in_words(where);
+    EXPECT_NO_THROW(with_situation_text(where, is_dense(where, h200.sms), [](auto) { return 0; })) << in_words(where);
+    if (where.waits_for == advice::dependence::neighbours) {
+      EXPECT_NO_THROW((void)halo_blocks_across(neighbours_of(where), where.blocks)) << in_words(where);
+    }
+    EXPECT_GE(where.steps, 8u);
+    beyond = beyond || where.blocks > resident_blocks_of(where, h200);
+    of_neighbours = of_neighbours || where.waits_for == advice::dependence::neighbours;
+    keeps = keeps || where.kept_bytes > 0;
+    skewed = skewed || where.skew_us > 0;
+  }
+  EXPECT_TRUE(beyond && of_neighbours && keeps && skewed);
+}
+
+TEST(Situations, ASeedDrawsTheSameAndAnotherSeedOthers) {
+  const advice::device_room h200{132, 2048, 32};
+  const auto drawn = [&](uint64_t seed) {
+    std::vector<axis_values> all;
+    for (const advice::situation& one : random_situations(seed, 20, device_kind::cuda, h200))
+      all.push_back(axes_of(one));
+    return all;
+  };
+  EXPECT_EQ(drawn(1), drawn(1));
+  for (const axis_values& one : drawn(1)) {
+    for (const axis_values& other : drawn(2)) EXPECT_NE(one, other);
+  }
+}
+
+}  // namespace situation_steps
+}  // namespace gpusync::tool
