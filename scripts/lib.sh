@@ -161,7 +161,7 @@ seconds_since() { printf '%d s' $((SECONDS - $1)); }
 
 # Every source file that clang-format knows, one a line.
 sources() {
-  find include src tests examples bench verify -type f \
+  find include src tests examples bench verify python -type f \
     \( -name '*.hpp' -o -name '*.cpp' -o -name '*.cuh' -o -name '*.cu' -o -name '*.h' -o -name '*.cl' \) 2>/dev/null |
     LC_ALL=C sort
 }

@@ -10,13 +10,27 @@
 #define __noinline__ __attribute__((always_inline))
 #include <__clang_cuda_builtin_vars.h>
 
-static __device__ __forceinline__ int __syncthreads_or(int value) { return __nvvm_bar0_or(value); }
-static __device__ __forceinline__ int __syncthreads_count(int value) { return __nvvm_bar0_popc(value); }
-static __device__ __forceinline__ void __syncwarp(unsigned mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
-static __device__ __forceinline__ void __threadfence() { __nvvm_membar_gl(); }
-static __device__ __forceinline__ void __threadfence_block() { __nvvm_membar_cta(); }
-static __device__ __forceinline__ void __threadfence_system() { __nvvm_membar_sys(); }
-static __device__ __forceinline__ void __trap() { asm volatile("trap;"); }
+static __device__ __forceinline__ int __syncthreads_or(int value) {
+  return __nvvm_bar0_or(value);
+}
+static __device__ __forceinline__ int __syncthreads_count(int value) {
+  return __nvvm_bar0_popc(value);
+}
+static __device__ __forceinline__ void __syncwarp(unsigned mask = 0xffffffff) {
+  __nvvm_bar_warp_sync(mask);
+}
+static __device__ __forceinline__ void __threadfence() {
+  __nvvm_membar_gl();
+}
+static __device__ __forceinline__ void __threadfence_block() {
+  __nvvm_membar_cta();
+}
+static __device__ __forceinline__ void __threadfence_system() {
+  __nvvm_membar_sys();
+}
+static __device__ __forceinline__ void __trap() {
+  asm volatile("trap;");
+}
 static __device__ __forceinline__ long long clock64() {
   long long cycles;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(cycles));

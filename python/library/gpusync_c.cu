@@ -131,7 +131,8 @@ int gpusync_barrier_capacity(const gpusync_barrier* barrier, uint64_t* blocks) {
 }
 
 int gpusync_barrier_placed(const gpusync_barrier* barrier, int* placed) {
-  return guarded([&] { *given(placed, "place for the answer") = given(barrier, "barrier")->placement.placed() ? 1 : 0; });
+  return guarded(
+      [&] { *given(placed, "place for the answer") = given(barrier, "barrier")->placement.placed() ? 1 : 0; });
 }
 
 int gpusync_barrier_report(const gpusync_barrier* barrier, char* words, size_t size) {

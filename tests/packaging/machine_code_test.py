@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Compiles barriers for sm_90 and looks at the instructions that came out.
 
-usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|votes|survivor|pace|neighbours]
+usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|address|votes|survivor|pace|neighbours]
 
 What is asked of the default grid barrier: one fence (MEMBAR) between the block's barrier and the arrival's add; polls
 that are plain strong loads; after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the
-barrier's start in the loop. Of its first arrival: both adds stand behind one fence, and no load before it; what the
-handle stands at is no jump table. Of votes: one add of 64 bits a phase and word, one fence in front of it if they order
+barrier's start in the loop; the same of one that is made of an address, and of its C functions. Of its first arrival:
+both adds stand behind one fence, and no load before it; what the handle stands at is no jump table. Of votes: one add of 64 bits a phase and word, one fence in front of it if they order
 data, and if they do not, no fence and no invalidation in the loop at all. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
 orders nothing: no fence anywhere. Of a barrier of neighbours: one fence, one strong store, and polls that are plain strong
@@ -33,6 +33,18 @@ extern "C" __global__ void lock_based(
     gpusync::basic_grid_barrier<gpusync::grid::lock_based<gpusync::ordering::acquire_release>, gpusync::cuda_grid> barrier,
     int steps) {
   for (int s = 0; s < steps; ++s) barrier.sync();
+}
+"""
+ADDRESS_SOURCE = """
+#include <gpusync/device_functions.cuh>
+extern "C" __global__ void by_address(unsigned long address, int steps) {
+  auto barrier = gpusync::barrier_at(address);
+  barrier.enter();
+  for (int s = 0; s < steps; ++s) barrier.sync();
+}
+extern "C" __global__ void by_functions(long long address, int steps) {
+  gpusync_enter(address);
+  for (int s = 0; s < steps; ++s) gpusync_sync(address);
 }
 """
 VOTES_SOURCE = """
@@ -152,7 +164,7 @@ def index_of(code, prefix, start=0):
     return next((i for i in range(start, len(code)) if code[i].startswith(prefix)), None)
 
 
-def check(code, name, add):
+def check(code, name, add, most=80):
     begin = index_of(code, "BAR.SYNC")
     expect(begin is not None, f"{name}: the block meets before it arrives")
     end = index_of(code, "BAR.SYNC", begin + 1)
@@ -170,7 +182,7 @@ def check(code, name, add):
     invalidations = [i for i in range(len(loop)) if loop[i].startswith("CCTL.IVALL")]
     expect(len(invalidations) == 1 and invalidations[0] > poll, f"{name}: one CCTL.IVALL, after the polls")
     expect(not any(i.startswith(("LDL", "STL")) for i in loop), f"{name}: nothing of the barrier lies in local memory")
-    expect(end - begin < 80, f"{name}: a phase is short ({end - begin} instructions), its start stands elsewhere")
+    expect(end - begin < most, f"{name}: a phase is short ({end - begin} instructions), its start stands elsewhere")
 
 
 def check_first(code):
@@ -326,6 +338,14 @@ def main():
             code = instructions(dump, "first_phase")
             check_first(code)
         check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
+    if not failures and only in ([], ["address"]):
+        dump = disassembled(nvcc, cuobjdump, include, ADDRESS_SOURCE)
+        # The functions read what they know from shared memory.
+        for name, most in (("by_address", 80), ("by_functions", 90)):
+            if not failures:
+                code = instructions(dump, name)
+                check(code, name, "REDG.E.ADD.STRONG.GPU", most)
+                expect(not any(i.startswith(("LDL", "STL")) for i in code), f"{name}: nothing lies in local memory")
     if not failures and only in ([], ["votes"]):
         dump = disassembled(nvcc, cuobjdump, include, VOTES_SOURCE)
         for name, ordered in (("ordered", True), ("unordered", False), ("any_thread", False)):
