@@ -77,7 +77,8 @@ std::string devices_html(const page_parts& parts) {
   std::ranges::stable_sort(order, std::greater(), [&](size_t i) { return devices[i].rows; });
   constexpr size_t most_devices = 40;
   std::string html;
-  for (const size_t i : order | std::views::take(most_devices)) {
+  for (size_t k = 0; k < std::min(order.size(), most_devices); ++k) {
+    const size_t i = order[k];
     html += fmt::format("<li><b>{}</b> <span>{}, {}</span></li>\n", html_escaped(parts.devices.names()[i]),
                         plural(devices[i].experiments.size(), "experiment"), plural(devices[i].rows, "row"));
   }

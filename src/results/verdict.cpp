@@ -136,6 +136,11 @@ const char* unit_of_work(const row* entry) {
   return "";
 }
 
+/// A way to wait of this kind: "barrier", "wait for neighbours".
+std::string_view kind_in_words(method_kind kind) {
+  return kind == method_kind::neighbours ? "wait for neighbours" : to_string(kind);
+}
+
 /// Of those that are slower for certain, the one to compare with: the first of another sort than the winner, what
 /// people use without this library or ours, as `rival` says, or else of another kind, or else the first. Null if there
 /// is none.
@@ -180,7 +185,7 @@ std::vector<std::string> decision(const field& found, bool quick) {
   const row* beaten = beaten_by(found, true);
   if (one_kind && beaten != nullptr && found.winner->kind) {  // which kind is certain, and that is most of the answer
     const std::string use =
-        fmt::format("Use a {} such as {}: {}", to_string(*found.winner->kind), words(found.winner), figure);
+        fmt::format("Use a {} such as {}: {}", kind_in_words(*found.winner->kind), words(found.winner), figure);
     const std::string but = found.few_rounds
                                 ? fmt::format("; {} rounds are too few to tell the best", *found.few_rounds)
                                 : "; noise hides the best";
