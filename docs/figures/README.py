@@ -1,0 +1,65 @@
+"""Where the figures of README.md are from; scripts/figures has the words of this text."""
+
+default = "placed-counters-acquire-release"
+
+halos = record("nvidia-h200/halo-exchange", f"step_time_over_{default}")
+says("a halo exchange in {} of the time of the barrier, {} where steps differ",
+     halos("halo", shape="132x256", neighbours=2, work="none"),
+     halos("halo", shape="132x256", neighbours=2, work="exponential-1000"))
+panels = record("nvidia-h200/panels", "time_over_no-barrier")
+says("(random reads in [{} of the time]", panels("window-2", op="gather"))
+
+# Graphs beside the best barrier of each case; within one percent is a tie.
+four = record("nvidia-h200/grid-barriers-four-shapes", "step_time")
+cases = [(shape, stores) for shape in ("132x32", "132x256", "264x1024", "1056x256") for stores in (0, 1)]
+
+
+def gain(shape, stores):
+    """How many times as long as the graph with PDL the best barrier takes."""
+    barriers = [four.of(row) for row in four.rows(shape=shape, stores=stores) if not row["method"].startswith("graph")]
+    return min(barriers) / four("graph-pdl", shape=shape, stores=stores)
+
+
+gains = [gain(*case) for case in cases]
+says("mostly faster than the best barrier: in {} of {} cases, with {} tie, of", sum(one > 1.01 for one in gains),
+     len(cases), sum(1 / 1.01 <= one <= 1.01 for one in gains))
+says("by up to {} times. Take a grid barrier", max(gains))
+over_cg = [four(default, "step_time_over_cg", shape=shape, stores=stores) for shape, stores in cases]
+says("The default barrier takes {} to {} of the time of `cg` in the same {} cases ({} shapes", min(over_cg), max(over_cg),
+     len(cases), len(cases) / 2)
+
+genome = record("nvidia-h200/genome", "run_time")
+graphs = [genome.of(row) for row in genome.rows() if row["method"].startswith("graph")]
+says("(Smith-Waterman with its rows in registers takes {} of the time of the best graph",
+     min(genome.values(default, form="registers")) / min(graphs))
+
+# The table.
+safety = record("nvidia-h200/grid-barriers-safety", "step_time")
+methods = {
+    "gpusync::grid_barrier (placed counters)": default,
+    "replicated counters (4)": "replicated-4-acquire-release",
+    "lock-based, acquire-release": "lock-based-acquire-release",
+    "cluster-first, 4 blocks a cluster": "cluster-first-4",
+    "cg::grid_group::sync()": "cg",
+    "lock-based, fences as in 2010": "lock-based-fence",
+    "sense-reversing": "sense-reversing-acquire-release",
+    "tree of 2 levels": "tree-2-acquire-release",
+    "lock-free (flag array)": "lock-free-acquire-release",
+    "dissemination": "dissemination-acquire-release",
+    "CUDA graph of kernels": "graph",
+    "CUDA graph, programmatic dependent launch": "graph-pdl",
+}
+columns = {"empty step": 0, "with stores in flight": 1}
+results = {True: "right", None: "not checked"}
+
+
+def cell(row, column):
+    if column in columns:
+        return safety(methods[row[0]], shape="132x256", stores=columns[column])
+    if column == "results":
+        return [results[safety.row(methods[row[0]], shape="132x256", stores=stores)["verified"]] for stores in (0, 1)]
+    return None
+
+
+table("| way to wait | empty step |", cell, rows=methods)
+picture("nvidia-h200/grid-barriers.svg", "nvidia-h200/grid-barriers-safety.json", 132, 256)

@@ -1,0 +1,81 @@
+"""Where the figures of docs/neighbours.md are from; scripts/figures has the words of this text."""
+
+default = "placed-counters-acquire-release"
+halos = record("nvidia-h200/halo-exchange", "step_time")
+methods = {"halo": "halo", "neighbour_barrier": "neighbour-barrier", "grid_barrier": default, "cg": "cg", "graph": "graph",
+           "PDL": "graph-pdl"}
+works = {"none": "none", "exponential, 1 us": "exponential-1000"}
+shapes = ["132x256", "132x1024", "264x512", "1056x256"]
+
+
+def step(row, column):
+    if column == "work" and row[2] != "none":
+        return STATED  # what was asked for
+    if column not in methods:
+        return STATED if column == "neighbours" else None
+    return halos(methods[column], shape=row[0].replace(" ", ""), neighbours=row[1], work=works[row[2]])
+
+
+states("1 KB a block, no work besides, and with work before each publishing whose length is drawn per block and step with "
+       "an exponential distribution of mean {} us", "asked for on the command line")
+table("| shape | neighbours | work | `halo` |", step, digits=3, best=min)
+
+ring = {"shape": "132x256", "neighbours": 2, "work": "none"}
+says("{} of the time of the grid barrier and {} of a graph with programmatic launch (PDL), at 132 x 256 in a ring",
+     halos("halo", f"step_time_over_{default}", **ring), halos("halo", "step_time_over_graph-pdl", **ring))
+
+# Work of unlike length, 4 KB a block.
+big = record("nvidia-h200/halo-exchange-bytes", "step_time")
+big_shapes = ["132x256", "132x1024", "264x512"]
+uniform = [big("halo", f"step_time_over_{default}", shape=shape, neighbours=n, work="uniform-1000")
+           for shape in big_shapes for n in (2, 4)]
+exponential = [halos("halo", f"step_time_over_{default}", shape=shape, neighbours=n, work="exponential-1000")
+               for shape in shapes for n in (2, 4, 8)]
+says("a halo takes {} to {} of the time of the grid barrier there. Under uniform work of 0 to 2 us", min(exponential),
+     max(exponential))
+says("Under uniform work of 0 to 2 us, 4 KB a block, it is {} to {}", min(uniform), max(uniform))
+states("Under uniform work of {} to {} us, 4 KB", "asked for on the command line")
+behind = [big("halo", "step_time_over_graph-pdl", shape="132x256", neighbours=4, work=work)
+          for work in ("none", "constant-1000", "constant-5000")]
+says("with 4 neighbours and 4 KB, lets a graph with PDL be ahead at 132 x 256: a halo takes {} to {} of its time",
+     min(behind), max(behind))
+
+# The neighbour barrier's.
+many = {"shape": "1056x256", "work": "none"}
+slower = [halos("halo", neighbours=n, **many) / halos("neighbour-barrier", neighbours=n, **many) for n in (4, 8)]
+says("a halo takes {} to {} times as long there, without work", min(slower), max(slower))
+two = {"shape": "264x512", "neighbours": 4, "work": "none"}
+says("two blocks with 4 neighbours and 4 KB each: {} times", big("halo", **two) / big("neighbour-barrier", **two))
+says("The cliff** of words at many blocks and neighbours is {} times the neighbour barrier here",
+     halos("halo-words", neighbours=8, **many) / halos("neighbour-barrier", neighbours=8, **many))
+
+forms = record("nvidia-h200/halo-forms", "step_time")
+chosen = [max(forms.of(row, "step_time_over_halo-words"), forms.of(row, "step_time_over_halo-flags"))
+          for row in forms.rows("halo")]
+says("{} shapes, `halo` takes at most {} times the better form, and at most {} times in all but {} of them", len(chosen),
+     max(chosen), sorted(chosen)[-2], 1)
+
+# Plates and cubes.
+plates = record("nvidia-h200/jacobi", "step_time")
+plate_methods = {"halo-strips": "halo-strips", "neighbour barrier": "neighbour-barrier-strips",
+                 "grid barrier, split": f"{default}-strips-split", "grid barrier": f"{default}-strips", "cg": "cg-strips"}
+
+
+def best_of_launches(of, **axes):
+    """The least of relaunches and graphs."""
+    return min(of(method, **axes) for method in ("relaunch", "graph", "graph-pdl"))
+
+
+def plate(row, column):
+    axes = {"elements": row[0].partition("²")[0], "type": "double" if "double" in row[0] else "float"}
+    if column == "best of graphs":
+        return best_of_launches(plates, **axes)
+    return plates(plate_methods[column], **axes) if column in plate_methods else None
+
+
+table("| plate | `halo-strips` |", plate, digits=3, best=min)
+
+cubes = record("nvidia-h200/jacobi-cube", "step_time")
+values = [cubes(f"{method}-on-chip", type=kind) for method in ("neighbour-barrier", default) for kind in ("float", "double")]
+says("neighbour barrier {} us (float) and {} (double), grid barrier {} and {}, the best graph {} and {} (", *values,
+     *(best_of_launches(cubes, type=kind) for kind in ("float", "double")))
