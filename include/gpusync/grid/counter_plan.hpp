@@ -57,6 +57,12 @@ struct counter_rules {
   }
 };
 
+/// A table that ships for a kind of device: constants, so that nothing is parsed when a storage is made.
+struct shipped_rules {
+  const char* device;   ///< the name of the device that it was measured on
+  counter_rules rules;  ///< of its grids
+};
+
 /// A plan as it travels to a kernel, in one word. Numbers of counters and copies are powers of two.
 struct packed_plan {
   uint32_t bits = 0;  ///< what the functions below read, each its part
