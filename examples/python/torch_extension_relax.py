@@ -23,7 +23,7 @@ __global__ void relax_steps(gpusync::grid_barrier barrier, float* a, float* b, i
 
 void relax(torch::Tensor a, torch::Tensor b, int64_t steps) {
   static gpusync::cuda_device gpu{a.get_device()};
-  static gpusync::grid_barrier_storage storage{gpu, 132, gpusync::barrier_tuning::generic()};
+  static gpusync::grid_barrier_storage storage{gpu, 132};
   gpusync::launch(gpu, at::cuda::getCurrentCUDAStream(), {132, 256}, relax_steps, storage.barrier(), a.data_ptr<float>(),
                   b.data_ptr<float>(), static_cast<int>(a.numel()), static_cast<int>(steps));
 }

@@ -1,25 +1,32 @@
-// From several runs of `gpusync tune` on NVIDIA H200s; one of them is results/nvidia-h200/nvidia-h200.tuning.
+// Written by `gpusync tune` for NVIDIA H200.
 #pragma once
+
+#include <gpusync/grid/counter_plan.hpp>
 
 namespace gpusync::grid::tuned {
 
-inline constexpr char nvidia_h200[] = R"tuning(gpusync-tuning 1
-device NVIDIA H200
-# blocks_per_sm threads  sub_counters copies partitions second_warp poll_backoff
-rule 0.25 32  1 1 2 0 150
-rule 0.25 any  1 1 2 1 175
-rule 0.50 32  1 1 2 0 100
-rule 0.50 any  1 1 2 1 200
-rule 1 32  1 1 2 0 175
-rule 1 512  1 1 2 1 175
-rule 1 any  1 1 2 1 275
-rule 2 32  1 1 2 0 225
-rule 2 512  1 1 2 0 225
-rule 2 any  1 1 2 0 275
-rule 4 32  2 1 2 0 225
-rule 4 any  2 1 2 0 225
-rule any 32  4 2 2 0 275
-rule any any  4 2 2 0 325
-)tuning";
+// Quarters of a block per SM, threads; sub-counters, copies, partitions, second warp, cycles to the first poll.
+inline constexpr tuned_counters nvidia_h200{
+    "NVIDIA H200",
+    {
+        14,
+        {
+            {1, 32, {1, 1, 2, 0, 150}},
+            {1, counter_rules::any, {1, 1, 2, 1, 175}},
+            {2, 32, {1, 1, 2, 0, 100}},
+            {2, counter_rules::any, {1, 1, 2, 1, 200}},
+            {4, 32, {1, 1, 2, 0, 175}},
+            {4, 512, {1, 1, 2, 1, 175}},
+            {4, counter_rules::any, {1, 1, 2, 1, 275}},
+            {8, 32, {1, 1, 2, 0, 225}},
+            {8, 512, {1, 1, 2, 0, 225}},
+            {8, counter_rules::any, {1, 1, 2, 0, 275}},
+            {16, 32, {2, 1, 2, 0, 225}},
+            {16, counter_rules::any, {2, 1, 2, 0, 225}},
+            {counter_rules::any, 32, {4, 2, 2, 0, 275}},
+            {counter_rules::any, counter_rules::any, {4, 2, 2, 0, 325}},
+        },
+    },
+};
 
 }  // namespace gpusync::grid::tuned
