@@ -5,7 +5,7 @@
 // thread of a block calls each function, gpusync_enter() first.
 #pragma once
 
-#include <gpusync/device.cuh>
+#include <gpusync/grid/device.cuh>
 
 namespace gpusync::detail {
 
