@@ -157,8 +157,8 @@ exit_code run_reproduce(const console_options& console, const reproduce_options&
   page.commit();
   if (is_whole) journal.remove();
 
-  const std::vector<std::string> found = answers(measured.results);
-  fmt::print("{}\n", fmt::join(found, "\n"));
+  const std::vector<found_answer> found = found_answers(measured.results);
+  for (const found_answer& one : found) fmt::print("{}: {}\n", one.experiment, one.text);
   const std::string went_on = "the same command goes on from here";
   if (!measured.thrown.empty()) {
     throw std::runtime_error(fmt::format("{} of {} ended early; {}. {}", count(measured.thrown.size(), "experiment"),

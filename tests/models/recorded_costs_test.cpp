@@ -17,7 +17,7 @@ namespace {
 document recorded_documents() {
   document all;
   for (const char* name : {"nvidia-h200/halo-exchange.json", "nvidia-h200/halo-exchange-bytes.json",
-                           "nvidia-h200-x2/multi-gpu-barrier.json"}) {
+                           "nvidia-h200/halo-forms.json", "nvidia-h200-x2/multi-gpu-barrier.json"}) {
     document one = read_document(std::string(GPUSYNC_RECORDED_RESULTS "/") + name);
     if (all.rows.empty()) all.context = one.context;
     std::ranges::move(one.rows, std::back_inserter(all.rows));

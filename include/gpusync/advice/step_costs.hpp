@@ -88,6 +88,7 @@ enum class term {
   skewed,          ///< what a late block finds otherwise than one of many: from 0 to 1 with the skew
   stored,          ///< t_f: kilobytes that an SM stores in a step
   read,            ///< kilobytes that it reads of others
+  read_beyond,     ///< of these, kilobytes beyond what an SM has under way at a time
   partners,        ///< blocks of which a block reads
   kept,            ///< kilobytes of an SM that stay on the chip, or are loaded and saved: in each step, or in each run
   begin,           ///< what a run takes once: one part in its steps
@@ -99,9 +100,9 @@ inline constexpr size_t term_count = static_cast<size_t>(term::begin_blocks) + 1
 
 /// The name of a term: "round_trip".
 constexpr const char* name_of(term which) {
-  constexpr const char* names[] = {"round_trip",    "first_blocks", "further_blocks", "crowded",     "together",
-                                   "block_threads", "sm_threads",   "skewed",         "stored",      "read",
-                                   "partners",      "kept",         "begin",          "begin_blocks"};
+  constexpr const char* names[] = {"round_trip",    "first_blocks", "further_blocks", "crowded", "together",
+                                   "block_threads", "sm_threads",   "skewed",         "stored",  "read",
+                                   "read_beyond",   "partners",     "kept",           "begin",   "begin_blocks"};
   return names[static_cast<size_t>(which)];
 }
 
@@ -117,6 +118,7 @@ constexpr const char* in_words(term which) {
                                    "late blocks that find others polling",
                                    "stores of an SM that must be seen by others",
                                    "words of others that an SM reads",
+                                   "of these, what is more than it has under way at a time",
                                    "blocks of which a block reads",
                                    "what an SM keeps, or loads and saves",
                                    "what a run takes once, in its steps",
@@ -144,7 +146,7 @@ inline double resident_blocks_of(const situation& asked, const device_room& room
 
 /// The terms of a situation under a way to wait, without their coefficients.
 inline term_values terms_of(const situation& asked, way which, const device_room& room) {
-  constexpr double kilobyte = 1024, spread_by_us = 0.25;
+  constexpr double kilobyte = 1024, spread_by_us = 0.25, under_way = 16;
   const double sms = room.sms, each = asked.blocks / sms, steps = static_cast<double>(asked.steps);
   const double of_an_sm =
       std::min<double>(std::max(1.0, std::ceil(each)), std::max(1.0, resident_blocks_of(asked, room) / sms));
@@ -162,7 +164,9 @@ inline term_values terms_of(const situation& asked, way which, const device_room
   set(term::sm_threads, std::min(1.0, of_an_sm * asked.threads / room.threads_per_sm));
   set(term::skewed, skewed);
   set(term::stored, asked.stored_bytes * std::max(1.0, each) / kilobyte);
-  set(term::read, asked.stored_bytes * partners * std::max(1.0, each) / kilobyte);
+  const double read = asked.stored_bytes * partners * std::max(1.0, each) / kilobyte;
+  set(term::read, read);
+  set(term::read_beyond, std::max(0.0, read - under_way));
   set(term::partners, partners);
   set(term::kept, asked.kept_bytes * std::max(1.0, each) / kilobyte / (is_launch(which) ? 1 : steps));
   set(term::begin, 1 / steps);

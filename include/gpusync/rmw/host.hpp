@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <thread>
 
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/host_backend.hpp>
@@ -20,7 +21,9 @@ namespace host_detail {
 class spin_lock {
  public:
   explicit spin_lock(uint32_t& word) : word_(word) {
+    // Whoever has it may have lost its processor to one that polls.
     while (__atomic_exchange_n(&word_, 1u, __ATOMIC_ACQUIRE) != 0) {
+      while (__atomic_load_n(&word_, __ATOMIC_RELAXED) != 0) std::this_thread::yield();
     }
   }
   ~spin_lock() { __atomic_store_n(&word_, 0u, __ATOMIC_RELEASE); }

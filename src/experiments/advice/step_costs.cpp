@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t default_seed = 1;
 
 int64_t cases_by_default(const experiment_request& request) {
-  return request.device.kind == device_kind::host ? (request.quick ? 16 : 40) : (request.quick ? 40 : 120);
+  return request.device.kind == device_kind::host ? (request.quick ? 16 : 40) : (request.quick ? 40 : 360);
 }
 
 /// A row of the device itself.
@@ -79,7 +79,7 @@ const register_experiment registered({
     "what waiting costs on this device, term by term: measured in random situations, and what the adviser reads",
     {},
     {device_kind::cuda, device_kind::host},
-    {{"cases", "situations to measure", 1, 100000, false, "120, with --quick 40; on the host 40 and 16", true},
+    {{"cases", "situations to measure", 1, 100000, false, "360, with --quick 40; on the host 40 and 16", true},
      {"seed", "of the draws of situations", 0, INT64_MAX, false, "1", true}},
     run,
     {},

@@ -1,5 +1,6 @@
 // Experiment barrier-cost: what one step boundary costs under every method that a device has. The question of Feng and
-// Xiao 2010, asked of the machine at hand.
+// Xiao 2010, asked of the machine at hand. And barrier-memory: the same with the words of barriers in the host's
+// memory, which the thesis of 2013 planned (section 2.1.2).
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
 
@@ -7,7 +8,12 @@ namespace gpusync::tool::barrier_cost_experiment {
 
 namespace {
 
-constexpr const char* name = "barrier-cost";
+/// An experiment, and the workload whose methods it compares.
+struct compared {
+  const char* name;
+  const char* workload;
+};
+constexpr compared costs{"barrier-cost", "average"}, memories{"barrier-memory", "barrier-memory"};
 
 std::vector<step_shape> shapes_of(const experiment_request& request, workload& workload) {
   std::vector<step_shape> shapes;
@@ -21,27 +27,48 @@ std::vector<step_shape> shapes_of(const experiment_request& request, workload& w
   return shapes;
 }
 
+template <const compared& What>
 void run(const experiment_request& request, const experiment_sink& sink) {
-  const auto workload = open_workload("average", request.device);
+  const auto workload = open_workload(What.workload, request.device);
   const std::vector<step_method> methods = chosen_methods(request, workload->methods());
   const auto label = [&](const step_shape& shape) { return request.device.id + " " + in_words(shape); };
   for_each_case(shapes_of(request, *workload), sink, label, [&](const step_shape& shape, const auto& progress) {
-    auto results = compare_steps(*workload, {name, request, sink}, methods, shape, progress);
+    auto results = compare_steps(*workload, {What.name, request, sink}, methods, shape, progress);
     add_rows(results, axes_of(shape), sink);
   });
 }
 
-const register_experiment registered({
-    name,
+template <const compared& What>
+request_check checked() {
+  return check_methods(
+      [](const device_description& device) { return open_workload(What.workload, device)->methods(); });
+}
+
+std::vector<axis> axes() {
+  return {{"blocks", "blocks (work-groups) in the grid", 1, 65535, false, "some that run at once, up to all"},
+          {"threads", "threads (work-items) in a block", 1, 1024, false, "the device's usual ones"},
+          {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
+          {"method", "ways to wait, by name", 0, 0, true, "all that the device has"}};
+}
+
+const register_experiment cost_registered({
+    costs.name,
     "what one step boundary costs, by every way to wait that the device has",
     {"F1", "F2", "F3", "F4", "F5", "F11", "F12", "S1"},
     {device_kind::cuda, device_kind::opencl, device_kind::host},
-    {{"blocks", "blocks (work-groups) in the grid", 1, 65535, false, "some that run at once, up to all"},
-     {"threads", "threads (work-items) in a block", 1, 1024, false, "the device's usual ones"},
-     {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
-     {"method", "ways to wait, by name", 0, 0, true, "all that the device has"}},
-    run,
-    check_methods([](const device_description& device) { return open_workload("average", device)->methods(); }),
+    axes(),
+    run<costs>,
+    checked<costs>(),
+});
+
+const register_experiment memory_registered({
+    memories.name,
+    "what do barriers cost whose words lie in the host's memory, and not in the device's?",
+    {"S10"},
+    {device_kind::cuda},
+    axes(),
+    run<memories>,
+    checked<memories>(),
 });
 
 }  // namespace

@@ -345,7 +345,10 @@ const register_experiment registered({
     axes(),
     run,
     {check, check_methods([](const device_description& device) {
-              return open_side<smith_waterman_device>(device)->aligning({}, alignment_form::memory)->methods();
+              const auto side = open_side<smith_waterman_device>(device);
+              std::vector<step_method> all = side->aligning({}, alignment_form::memory)->methods();
+              if (side->has(alignment_form::pipeline)) all.push_back(pipeline_method());
+              return all;
             }).method_names},
     case_time{8, 4},
 });
