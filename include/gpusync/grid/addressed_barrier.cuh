@@ -91,12 +91,7 @@ class addressed_barrier_storage {
         : control(device, blocks, std::move(placed), given, detail::cuda_report(device, blocks)) {}
     ~control() override {
       this->retire();
-      // A kernel that is launched with the address from now on is to find no barrier there.
-      try {
-        if (callers_ != nullptr) write(std::vector<unsigned char>(sizeof(barrier_image::tag)));
-      } catch (const error&) {
-        // The memory has gone before it, or the context has.
-      }
+      if (callers_ != nullptr) forget_image();
     }
 
     uint64_t address() const { return reinterpret_cast<uint64_t>(callers_ != nullptr ? callers_ : own_.address()); }
@@ -115,11 +110,10 @@ class addressed_barrier_storage {
       std::memset(static_cast<void*>(on_host), 0, timeout_report::bytes(capacity()));
       on_host->capacity = capacity();
       const cuda_device_scope scope(where.ordinal());
-      void* on_device = nullptr;
-      check_cuda(cudaHostGetDevicePointer(&on_device, on_host, 0), "cudaHostGetDevicePointer");
+      check_cuda(cudaHostGetDevicePointer(&report_on_device_, on_host, 0), "cudaHostGetDevicePointer");
       std::vector<unsigned char> image(barrier_image::bytes(capacity()));
       write_image(image.data(), image.size(), capacity(), static_cast<uint32_t>(where.sm_count()), address(),
-                  reinterpret_cast<uint64_t>(on_device), places != nullptr ? places->rules() : unplaced_rules);
+                  reinterpret_cast<uint64_t>(report_on_device_), places != nullptr ? places->rules() : unplaced_rules);
       if (places != nullptr) {
         barrier_image head;
         std::memcpy(static_cast<void*>(&head), image.data(), sizeof head);
@@ -154,6 +148,22 @@ class addressed_barrier_storage {
     void require_callers() const {
       detail::require_memory(where, address(), barrier_image::bytes(capacity()), "The barrier's memory");
     }
+    /// A kernel that is launched with the address from now on is to find no barrier there. What lies there is looked at
+    /// first, for the caller may have given the memory to others too early.
+    void forget_image() const noexcept {
+      try {
+        require_callers();
+        const cuda_device_scope scope(where.ordinal());
+        barrier_image head;
+        check_cuda(cudaMemcpy(static_cast<void*>(&head), reinterpret_cast<const void*>(address()), sizeof head,
+                              cudaMemcpyDeviceToHost),
+                   "cudaMemcpy");
+        const bool own = head.tag == barrier_image::tag_of_images && head.report == report_on_device_;
+        if (own) write(std::vector<unsigned char>(sizeof head.tag));
+      } catch (const error&) {
+        // The memory has gone before its barrier, or the context has.
+      }
+    }
     /// Sets the first bytes of its memory.
     void write(const std::vector<unsigned char>& bytes) const {
       const cuda_device_scope scope(where.ordinal());
@@ -163,6 +173,7 @@ class addressed_barrier_storage {
     }
 
     void* callers_;  ///< null: own_
+    void* report_on_device_ = nullptr;
     cuda_buffer own_;
   };
 
