@@ -116,6 +116,30 @@ def dead_block_triton():
                                                           num_warps=THREADS // 32))
 
 
+def votes_numba():
+    """Votes are no misuse, but their answers are checked, and that they end."""
+    import numba_ways
+
+    wrong = cupy.zeros(1, cupy.int32)
+    numba_ways.launch(numba_ways.votes, BLOCKS, THREADS, (gpusync.GridBarrier(), wrong, numpy.int32(10000)))
+    require_none(wrong)
+
+
+def votes_triton():
+    import torch
+    import triton_ways
+
+    wrong = torch.zeros(1, dtype=torch.int32, device="cuda")
+    triton_ways.launch(triton_ways.votes, BLOCKS, gpusync.GridBarrier(), wrong, 10000, num_warps=THREADS // 32)
+    require_none(wrong)
+
+
+def require_none(wrong):
+    if int(wrong[0]) != 0:
+        raise SystemExit(f"{int(wrong[0])} answers were wrong")
+    print("every answer was right")
+
+
 def storage_too_small():
     wanted = gpusync.image_bytes(BLOCKS)
     with expect(gpusync.InvalidArgument, f"takes {wanted} bytes; this buffer has {wanted - 4}"):

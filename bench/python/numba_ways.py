@@ -8,7 +8,7 @@ if not hasattr(numpy, "row_stack"):  # numba 0.68 asks newer releases of numpy f
 from numba import cuda, int32
 
 from figures import CONTROL, Way, barriers
-from gpusync.numba import enter, launch, sync, sync_for
+from gpusync.numba import enter, launch, sync, sync_add, sync_count, sync_for, sync_or
 from kernels import BLOCKS, THREADS
 
 data = cuda.to_device(numpy.zeros(2 * BLOCKS, numpy.int32))
@@ -81,6 +81,24 @@ def dead_block(barrier, dead):
         return
     if sync_for(barrier, 20_000_000) == 0:
         sync(barrier)
+
+
+@cuda.jit
+def votes(barrier, wrong, phases):
+    """For misuse.py: how many answers were wrong."""
+    bad = int32(0)
+    n = cuda.gridDim.x
+    enter(barrier)
+    for p in range(phases):
+        chosen = p % (2 * n)  # a block, or none
+        if sync_add(barrier, int32(cuda.blockIdx.x + p)) != int32(n * (n - 1) // 2 + n * p):
+            bad += 1
+        if sync_or(barrier, int32(cuda.blockIdx.x == chosen)) != int32(chosen < n):
+            bad += 1
+        if sync_count(barrier, int32(cuda.threadIdx.x < p % 7)) != int32(n * (p % 7)):
+            bad += 1
+    if bad != 0:
+        cuda.atomic.add(wrong, 0, bad)
 
 
 def _numbers(*values):

@@ -6,7 +6,7 @@ import triton
 import triton.language as tl
 
 from figures import CONTROL, Way, barriers
-from gpusync.triton import enter, launch, sync, sync_for
+from gpusync.triton import enter, launch, sync, sync_add, sync_for, sync_or
 from kernels import BLOCKS, THREADS
 
 # Or a seed that is a multiple of 16 would be another program, compiled while it is timed.
@@ -82,6 +82,19 @@ def dead_program(barrier, dead):
     if tl.program_id(0) != dead:
         if sync_for(barrier, 20_000_000) == 0:
             sync(barrier)
+
+
+@triton.jit
+def votes(barrier, wrong, phases):
+    """For misuse.py: how many answers were wrong."""
+    bad = 0
+    n = tl.num_programs(0)
+    enter(barrier)
+    for p in tl.range(0, phases, num_stages=1):
+        chosen = p % (2 * n)  # a program, or none
+        bad += (sync_add(barrier, tl.program_id(0) + p) != n * (n - 1) // 2 + n * p).to(tl.int32)
+        bad += (sync_or(barrier, tl.program_id(0) == chosen) != (chosen < n).to(tl.int32)).to(tl.int32)
+    tl.atomic_add(wrong, bad)
 
 
 def ways():

@@ -22,7 +22,10 @@ enum gpusync_result {
   GPUSYNC_INVALID_ARGUMENT = 1,
   GPUSYNC_NO_SUCH_DEVICE = 2,
   GPUSYNC_RUNTIME_FAILURE = 3, /* a call of CUDA's failed */
-  GPUSYNC_OTHER = 4
+  GPUSYNC_OTHER = 4,
+  GPUSYNC_NOT_CO_RESIDENT = 5, /* more blocks than run at once */
+  GPUSYNC_BROKEN_BARRIER = 6,  /* an earlier wait timed out, or a kernel was ended: gpusync_barrier_reset() */
+  GPUSYNC_STORAGE_IN_USE = 7   /* another stream's launches use the barrier: gpusync_barrier_hand_over() */
 };
 
 /* A barrier and its memory on a device. Not for two threads at once. */
@@ -48,6 +51,11 @@ GPUSYNC_C_API int gpusync_write_image(uint64_t blocks, uint32_t sm_count, uint64
  * none. */
 GPUSYNC_C_API int gpusync_barrier_create(int device, uint64_t blocks, gpusync_barrier** out);
 
+/* The same in the caller's memory on the device, which outlives the barrier: `bytes` bytes, at least as many as
+ * gpusync_image_bytes() says, from a multiple of 128 on. Its counters lie wherever that is. */
+GPUSYNC_C_API int gpusync_barrier_create_at(int device, uint64_t blocks, void* memory, uint64_t bytes,
+                                            gpusync_barrier** out);
+
 /* The address to give to gpusync::barrier_at(). */
 GPUSYNC_C_API int gpusync_barrier_address(const gpusync_barrier* barrier, uint64_t* address);
 
@@ -56,6 +64,9 @@ GPUSYNC_C_API int gpusync_barrier_capacity(const gpusync_barrier* barrier, uint6
 
 /* Whether a survey has placed its counters: 0 on GPUs whose L2 cache has one partition. */
 GPUSYNC_C_API int gpusync_barrier_placed(const gpusync_barrier* barrier, int* placed);
+
+/* What it is, in a line, cut to `size` bytes. */
+GPUSYNC_C_API int gpusync_barrier_describe(const gpusync_barrier* barrier, char* words, size_t size);
 
 /* What went wrong in a launch, in a sentence or two, cut to `size` bytes; empty if nothing did. At any time. */
 GPUSYNC_C_API int gpusync_barrier_report(const gpusync_barrier* barrier, char* words, size_t size);
@@ -67,8 +78,28 @@ GPUSYNC_C_API int gpusync_barrier_missing(const gpusync_barrier* barrier, uint32
 /* Back to the first state. Precondition: no kernel uses it, and no launch on it is queued. Blocks. */
 GPUSYNC_C_API int gpusync_barrier_reset(gpusync_barrier* barrier);
 
+/* Says that the next launch may come on another stream: the caller has seen to it that it follows those before. */
+GPUSYNC_C_API int gpusync_barrier_hand_over(gpusync_barrier* barrier);
+
 /* Gives everything back; null is nothing. Precondition: no kernel uses it. */
 GPUSYNC_C_API void gpusync_barrier_destroy(gpusync_barrier* barrier);
+
+/* How many blocks of a kernel (a CUfunction) of `threads` threads and `shared_bytes` bytes of dynamic shared memory run
+ * at once on a device. */
+GPUSYNC_C_API int gpusync_resident_blocks(int device, void* function, uint64_t threads, uint64_t shared_bytes,
+                                          uint64_t* blocks);
+
+/* What gpusync_launch() refuses, refused without a launch: for cooperative launches by other means. Call it right
+ * before each, with the same stream (a CUstream; null is the default one). */
+GPUSYNC_C_API int gpusync_check_launch(gpusync_barrier* barrier, void* function, uint64_t blocks, uint64_t threads,
+                                       uint64_t shared_bytes, void* stream);
+
+/* Launches a kernel (a CUfunction) with all its blocks running at once. `arguments`: pointers to its `count`
+ * parameters, of which one is the barrier's address. Refused, and nothing started: more blocks than run at once, or
+ * than the barrier is for; a barrier that must be reset, whose memory was freed, or that another stream's launches use.
+ */
+GPUSYNC_C_API int gpusync_launch(gpusync_barrier* barrier, void* function, uint64_t blocks, uint64_t threads,
+                                 uint64_t shared_bytes, void* stream, void** arguments, size_t count);
 
 #ifdef __cplusplus
 }

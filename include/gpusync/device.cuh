@@ -1,29 +1,11 @@
-// For kernels alone: compiles under NVRTC with this folder on the path and nothing else, and under nvcc and clang.
+// For kernels alone: barriers, votes, phased grids, neighbours, pace and wait-free objects, under the names that they
+// have in the headers with host code. Compiles under NVRTC with this folder on the path and nothing else, and under
+// nvcc and clang (docs/device-header.md).
 #pragma once
 
-#include <gpusync/core/cuda_grid.cuh>
-#include <gpusync/core/deadline.hpp>
-#include <gpusync/device_layout.hpp>
-#include <gpusync/grid/barrier.hpp>
-
-namespace gpusync {
-
-/// The default barrier of a CUDA grid: what a device and a grid's shape make of it, its storage looks up in a table
-/// that was measured (barrier_tuning).
-using grid_barrier = basic_grid_barrier<grid::placed_counters<ordering::acquire_release>, cuda_grid>;
-
-/// The barrier whose image lies at `address`. Ends the launch if there is none; a grid that is larger than its capacity
-/// is refused by its first call.
-__device__ __forceinline__ grid_barrier barrier_at(uint64_t address) {
-  const barrier_image& image = *reinterpret_cast<const barrier_image*>(address);
-  if (image.tag != barrier_image::tag_of_images) cuda_grid().fail(nullptr, misuse::none, 0);
-  const detail::barrier_layout layout = barrier_image::layout_of(image.capacity);
-  const cuda_grid grid;
-  return grid_barrier(grid_barrier::argument{{},
-                                             image.places_for(grid.blocks(), grid.threads()),
-                                             image.capacity,
-                                             image.words,
-                                             layout.log(image.words, image.report)});
-}
-
-}  // namespace gpusync
+#include <gpusync/grid/device.cuh>
+#include <gpusync/grid/proxy_barrier.cuh>
+#include <gpusync/neighbours/device.cuh>
+#include <gpusync/pace/device.cuh>
+#include <gpusync/phased/device.cuh>
+#include <gpusync/rmw/device.cuh>

@@ -82,19 +82,32 @@ inline barrier_image image_head(uint32_t blocks, uint32_t sm_count, uint64_t add
   return head;
 }
 
-}  // namespace detail
-
-/// Writes the first state of a barrier of up to `blocks` blocks on a device of `sm_count` multiprocessors, whose buffer
-/// will lie at `address`, to `buffer`. `report`: the device's address of a timeout_report for as many blocks, or 0.
-/// Throws invalid_argument for blocks that no barrier serves, and for a buffer that is too small.
-inline void write_image(void* buffer, size_t bytes, uint64_t blocks, uint32_t sm_count, uint64_t address,
-                        uint64_t report, const grid::counter_rules& rules = unplaced_rules) {
-  const uint32_t capacity = detail::require_servable<barrier_image::algorithm>(blocks);
+/// `blocks`, or throws invalid_argument if no barrier serves that many, or a buffer of so many bytes that begins there
+/// cannot be its.
+inline uint32_t require_image(uint64_t blocks, size_t bytes, uint64_t address) {
+  const uint32_t capacity = require_servable<barrier_image::algorithm>(blocks);
+  if (address % barrier_image::alignment != 0) {
+    throw invalid_argument("A barrier's memory begins at a multiple of " + std::to_string(barrier_image::alignment) +
+                           " bytes; this buffer begins " + std::to_string(address % barrier_image::alignment) +
+                           " behind one.");
+  }
   if (bytes < barrier_image::bytes(capacity)) {
     throw invalid_argument("A barrier of " + std::to_string(blocks) + " blocks takes " +
                            std::to_string(barrier_image::bytes(capacity)) + " bytes; this buffer has " +
                            std::to_string(bytes) + ".");
   }
+  return capacity;
+}
+
+}  // namespace detail
+
+/// Writes the first state of a barrier of up to `blocks` blocks on a device of `sm_count` multiprocessors, whose buffer
+/// will lie at `address`, to `buffer`. `report`: the device's address of a timeout_report for as many blocks, or 0.
+/// Throws invalid_argument for blocks that no barrier serves, a buffer that is too small, and an address that is not a
+/// multiple of barrier_image::alignment.
+inline void write_image(void* buffer, size_t bytes, uint64_t blocks, uint32_t sm_count, uint64_t address,
+                        uint64_t report, const grid::counter_rules& rules = unplaced_rules) {
+  const uint32_t capacity = detail::require_image(blocks, bytes, address);
   std::memset(buffer, 0, barrier_image::bytes(capacity));
   const barrier_image head = detail::image_head(capacity, sm_count, address, report, rules);
   std::memcpy(buffer, &head, sizeof head);

@@ -9,14 +9,14 @@ import os
 from pathlib import Path
 from typing import Any, Optional
 
-from ._errors import Error, InvalidArgument, NoSuchDevice, NotAvailable
+from ._errors import BrokenBarrier, Error, InvalidArgument, NoSuchDevice, NotAvailable, StorageInUse
 
 NAME = "libgpusync_c.so"
 VARIABLE = "GPUSYNC_LIBRARY"
 
 _handle = ctypes.c_void_p
 # gpusync_result
-_ERRORS = {1: InvalidArgument, 2: NoSuchDevice}
+_ERRORS = {1: InvalidArgument, 2: NoSuchDevice, 6: BrokenBarrier, 7: StorageInUse}
 
 
 @functools.lru_cache(maxsize=None)

@@ -11,7 +11,7 @@
 
     launch(relax, 132, 256, (gpusync.GridBarrier(), a, b, steps))
 
-They keep their state in 2 KB of shared memory, and every thread of the block calls them.
+They keep their state in some 2 KB of shared memory, and every thread of the block calls them.
 """
 
 from __future__ import annotations
@@ -57,6 +57,12 @@ arrive = _declare("arrive", "int64")
 wait = _declare("wait", "int64")
 #: sync_for(barrier, nanoseconds): 0 when all have come; otherwise leave the kernel, and ask barrier.missing().
 sync_for = _declare("sync_for", "int64", "int64")
+#: sync_or(barrier, mine): sync that says whether `mine` is not 0 in any thread of any block: 1 or 0.
+sync_or = _declare("sync_or", "int64", "int32")
+#: sync_count(barrier, mine): sync that says in how many threads of all blocks `mine` is not 0.
+sync_count = _declare("sync_count", "int64", "int32")
+#: sync_add(barrier, value): sync that says the sum of the blocks' values, modulo 2^32: of each, that of its first thread.
+sync_add = _declare("sync_add", "int64", "int32")
 
 
 def _function_of(kernel: Any) -> int:

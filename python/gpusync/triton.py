@@ -11,7 +11,7 @@
 
     launch(relax, 132, gpusync.GridBarrier(), a, b, n, steps, BLOCK=256, num_warps=8)
 
-They come from LLVM bitcode, which `extern_libs` links, and keep their state in 2 KB of shared memory. Every warp of the
+They come from LLVM bitcode, which `extern_libs` links, and keep their state in some 2 KB of shared memory. Every warp of the
 program must come to them: no warp specialization around them, and no pipelined loop (num_stages=1).
 """
 
@@ -60,11 +60,28 @@ def wait(barrier: Any, _semantic: Any = None) -> Any:
     return _call("wait", [barrier], ["int64"], _semantic)
 
 
+def _call_with(name: str, barrier: Any, value: Any, type: str, semantic: Any) -> Any:
+    """With a scalar of the program behind the barrier's address."""
+    value = semantic.cast(semantic.to_tensor(value), core.dtype(type))
+    return _call(name, [barrier, value], ["int64", type], semantic)
+
+
 @core.extern
 def sync_for(barrier: Any, nanoseconds: Any, _semantic: Any = None) -> Any:
     """sync() with a deadline: 0 when all have come; otherwise leave the kernel, and ask barrier.missing()."""
-    nanoseconds = _semantic.cast(_semantic.to_tensor(nanoseconds), core.int64)
-    return _call("sync_for", [barrier, nanoseconds], ["int64", "int64"], _semantic)
+    return _call_with("sync_for", barrier, nanoseconds, "int64", _semantic)
+
+
+@core.extern
+def sync_or(barrier: Any, mine: Any, _semantic: Any = None) -> Any:
+    """sync() that says whether `mine`, a scalar, is not 0 in any program of the grid: 1 or 0."""
+    return _call_with("sync_or", barrier, mine, "int32", _semantic)
+
+
+@core.extern
+def sync_add(barrier: Any, value: Any, _semantic: Any = None) -> Any:
+    """sync() that says the sum of the programs' values, scalars, modulo 2^32."""
+    return _call_with("sync_add", barrier, value, "int32", _semantic)
 
 
 def options() -> Dict[str, Any]:

@@ -1,22 +1,23 @@
 // The C interface: include/gpusync/c.h.
 #include <gpusync/c.h>
 
+#include <algorithm>
 #include <cstring>
-#include <gpusync/core/missing_block.hpp>
-#include <gpusync/core/version.hpp>
-#include <gpusync/device_layout.hpp>
-#include <gpusync/grid/counter_places.cuh>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <gpusync/core/cuda_backend.hpp>
+#include <gpusync/core/version.hpp>
+#include <gpusync/grid/addressed_barrier.cuh>
+#include <gpusync/launch/cuda_function.cuh>
 
 namespace {
 
-using algorithm = gpusync::barrier_image::algorithm;
-
 thread_local std::string last_error;
+
+int failed(gpusync_result code, const std::exception& error) {
+  last_error = error.what();
+  return code;
+}
 
 /// Calls a function, and makes a result of what it throws.
 template <class Function>
@@ -25,17 +26,19 @@ int guarded(Function&& function) noexcept {
     function();
     return GPUSYNC_OK;
   } catch (const gpusync::no_such_device& error) {
-    last_error = error.what();
-    return GPUSYNC_NO_SUCH_DEVICE;
+    return failed(GPUSYNC_NO_SUCH_DEVICE, error);
   } catch (const gpusync::runtime_failure& error) {
-    last_error = error.what();
-    return GPUSYNC_RUNTIME_FAILURE;
+    return failed(GPUSYNC_RUNTIME_FAILURE, error);
   } catch (const gpusync::invalid_argument& error) {
-    last_error = error.what();
-    return GPUSYNC_INVALID_ARGUMENT;
+    return failed(GPUSYNC_INVALID_ARGUMENT, error);
+  } catch (const gpusync::not_co_resident& error) {
+    return failed(GPUSYNC_NOT_CO_RESIDENT, error);
+  } catch (const gpusync::broken_barrier& error) {
+    return failed(GPUSYNC_BROKEN_BARRIER, error);
+  } catch (const gpusync::storage_in_use& error) {
+    return failed(GPUSYNC_STORAGE_IN_USE, error);
   } catch (const std::exception& error) {
-    last_error = error.what();
-    return GPUSYNC_OTHER;
+    return failed(GPUSYNC_OTHER, error);
   }
 }
 
@@ -46,47 +49,23 @@ Pointer given(Pointer pointer, const char* what) {
   return pointer;
 }
 
+/// Puts words where a caller has room for `size` bytes, with a zero behind them.
+void put(const std::string& words, char* to, size_t size) {
+  if (given(to, "place for the words") == nullptr || size == 0) return;
+  const size_t length = std::min(size - 1, words.size());
+  std::memcpy(to, words.data(), length);
+  to[length] = '\0';
+}
+
+gpusync::launch_shape shape_of(uint64_t blocks, uint64_t threads, uint64_t shared_bytes) {
+  return {blocks, threads, shared_bytes};
+}
+
 }  // namespace
 
 struct gpusync_barrier {
-  gpusync_barrier(int ordinal, uint64_t blocks)
-      : device(ordinal),
-        capacity(gpusync::detail::require_servable<algorithm>(blocks)),
-        tuning(gpusync::barrier_tuning::shipped_for(device.name())),
-        placement(device, tuning),
-        memory(device, gpusync::barrier_image::bytes(capacity)),
-        report(device, capacity) {
-    reset();
-  }
-
-  void reset() {
-    gpusync::timeout_report* const on_host = report.get();
-    std::memset(static_cast<void*>(on_host), 0, gpusync::timeout_report::bytes(capacity));
-    on_host->capacity = capacity;
-    const gpusync::cuda_device_scope scope(device.ordinal());
-    void* on_device = nullptr;
-    gpusync::check_cuda(cudaHostGetDevicePointer(&on_device, on_host, 0), "cudaHostGetDevicePointer");
-    const auto address = reinterpret_cast<uint64_t>(memory.address());
-    std::vector<unsigned char> image(memory.bytes());
-    gpusync::write_image(image.data(), image.size(), capacity, static_cast<uint32_t>(device.sm_count()), address,
-                         reinterpret_cast<uint64_t>(on_device), tuning.rules);
-    gpusync::barrier_image head;
-    std::memcpy(static_cast<void*>(&head), image.data(), sizeof head);
-    const std::vector<uint32_t> fresh(algorithm::words(capacity));
-    placement.put(fresh, head.words, capacity);
-    head.places = placement.places();
-    head.places.plan = {};
-    std::memcpy(image.data(), static_cast<const void*>(&head), sizeof head);
-    gpusync::check_cuda(cudaMemcpy(memory.address(), image.data(), image.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
-    gpusync::check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-  }
-
   gpusync::cuda_device device;
-  uint32_t capacity;
-  gpusync::barrier_tuning tuning;
-  gpusync::detail::counter_placement<algorithm> placement;
-  gpusync::cuda_buffer memory;
-  mutable gpusync::detail::cuda_report report;
+  gpusync::addressed_barrier_storage storage;
 };
 
 extern "C" {
@@ -100,66 +79,99 @@ const char* gpusync_last_error() {
 }
 
 int gpusync_image_bytes(uint64_t blocks, uint64_t* bytes) {
-  return guarded([&] {
-    *given(bytes, "place for the number") =
-        gpusync::barrier_image::bytes(gpusync::detail::require_servable<algorithm>(blocks));
-  });
+  return guarded([&] { *given(bytes, "place for the number") = gpusync::addressed_barrier_storage::bytes(blocks); });
 }
 
 int gpusync_write_image(uint64_t blocks, uint32_t sm_count, uint64_t address, uint64_t report, void* buffer,
                         uint64_t bytes) {
-  return guarded([&] {
-    if (address % gpusync::barrier_image::alignment != 0) {
-      throw gpusync::invalid_argument("A barrier's memory begins at a multiple of 128 bytes.");
-    }
-    gpusync::write_image(given(buffer, "buffer"), bytes, blocks, sm_count, address, report);
-  });
+  return guarded([&] { gpusync::write_image(given(buffer, "buffer"), bytes, blocks, sm_count, address, report); });
 }
 
 int gpusync_barrier_create(int device, uint64_t blocks, gpusync_barrier** out) {
-  return guarded([&] { *given(out, "place for the barrier") = new gpusync_barrier(device, blocks); });
+  return guarded([&] {
+    given(out, "place for the barrier");
+    const gpusync::cuda_device where(device);
+    *out = new gpusync_barrier{where, {where, blocks}};
+  });
+}
+
+int gpusync_barrier_create_at(int device, uint64_t blocks, void* memory, uint64_t bytes, gpusync_barrier** out) {
+  return guarded([&] {
+    given(out, "place for the barrier");
+    const gpusync::cuda_device where(device);
+    *out = new gpusync_barrier{where, {where, blocks, given(memory, "device memory"), bytes}};
+  });
 }
 
 int gpusync_barrier_address(const gpusync_barrier* barrier, uint64_t* address) {
-  return guarded([&] {
-    *given(address, "place for the address") = reinterpret_cast<uint64_t>(given(barrier, "barrier")->memory.address());
-  });
+  return guarded([&] { *given(address, "place for the address") = given(barrier, "barrier")->storage.address(); });
 }
 
 int gpusync_barrier_capacity(const gpusync_barrier* barrier, uint64_t* blocks) {
-  return guarded([&] { *given(blocks, "place for the number") = given(barrier, "barrier")->capacity; });
+  return guarded([&] { *given(blocks, "place for the number") = given(barrier, "barrier")->storage.capacity(); });
 }
 
 int gpusync_barrier_placed(const gpusync_barrier* barrier, int* placed) {
-  return guarded(
-      [&] { *given(placed, "place for the answer") = given(barrier, "barrier")->placement.placed() ? 1 : 0; });
+  return guarded([&] { *given(placed, "place for the answer") = given(barrier, "barrier")->storage.placed() ? 1 : 0; });
+}
+
+int gpusync_barrier_describe(const gpusync_barrier* barrier, char* words, size_t size) {
+  return guarded([&] { put(given(barrier, "barrier")->storage.describe(), words, size); });
 }
 
 int gpusync_barrier_report(const gpusync_barrier* barrier, char* words, size_t size) {
-  return guarded([&] {
-    const std::string all = gpusync::report_in_words(*given(barrier, "barrier")->report.get());
-    if (given(words, "place for the words") != nullptr && size != 0) {
-      const size_t length = std::min(size - 1, all.size());
-      std::memcpy(words, all.data(), length);
-      words[length] = '\0';
-    }
-  });
+  return guarded([&] { put(given(barrier, "barrier")->storage.report(), words, size); });
 }
 
 int gpusync_barrier_missing(const gpusync_barrier* barrier, uint32_t* blocks, size_t size, size_t* count) {
   return guarded([&] {
-    const auto missing = gpusync::missing_blocks(*given(barrier, "barrier")->report.get());
+    const auto missing = given(barrier, "barrier")->storage.missing();
     *given(count, "place for the number") = missing.size();
     for (size_t i = 0; i < std::min(size, missing.size()); ++i) given(blocks, "place for blocks")[i] = missing[i].block;
   });
 }
 
 int gpusync_barrier_reset(gpusync_barrier* barrier) {
-  return guarded([&] { given(barrier, "barrier")->reset(); });
+  return guarded([&] { given(barrier, "barrier")->storage.reset(); });
+}
+
+int gpusync_barrier_hand_over(gpusync_barrier* barrier) {
+  return guarded([&] { given(barrier, "barrier")->storage.hand_over(); });
 }
 
 void gpusync_barrier_destroy(gpusync_barrier* barrier) {
   delete barrier;
+}
+
+int gpusync_resident_blocks(int device, void* function, uint64_t threads, uint64_t shared_bytes, uint64_t* blocks) {
+  return guarded([&] {
+    given(blocks, "place for the number");
+    const gpusync::cuda_device where(device);
+    *blocks = gpusync::max_co_resident(where, static_cast<CUfunction>(given(function, "kernel")),
+                                       shape_of(1, threads, shared_bytes))
+                  .blocks();
+  });
+}
+
+int gpusync_check_launch(gpusync_barrier* barrier, void* function, uint64_t blocks, uint64_t threads,
+                         uint64_t shared_bytes, void* stream) {
+  return guarded([&] {
+    gpusync_barrier& of = *given(barrier, "barrier");
+    gpusync::check_launch_function(of.device, static_cast<cudaStream_t>(stream),
+                                   shape_of(blocks, threads, shared_bytes),
+                                   static_cast<CUfunction>(given(function, "kernel")), of.storage);
+  });
+}
+
+int gpusync_launch(gpusync_barrier* barrier, void* function, uint64_t blocks, uint64_t threads, uint64_t shared_bytes,
+                   void* stream, void** arguments, size_t count) {
+  return guarded([&] {
+    gpusync_barrier& of = *given(barrier, "barrier");
+    given(arguments, "arguments");
+    gpusync::launch_function(of.device, static_cast<cudaStream_t>(stream), shape_of(blocks, threads, shared_bytes),
+                             static_cast<CUfunction>(given(function, "kernel")), {arguments, arguments + count},
+                             of.storage);
+  });
 }
 
 }  // extern "C"

@@ -85,10 +85,11 @@ struct tune_options {
   std::vector<std::string> devices;   ///< empty: the first that there is
   std::optional<std::string> output;  ///< the table; absent or "-" is stdout
   std::string only;                   ///< "barriers", "reductions" or "halos"; empty: all
+  std::optional<std::string> from;    ///< a table to make a header of; absent: measure
 };
 
 /// gpusync tune: measures how a device's grids should use placed counters, and how its sums should be carried out, and
-/// writes the table.
+/// writes the table; as a C++ header of the rules for barriers if its name ends in .hpp.
 exit_code run_tune(const console_options& console, const tune_options& options);
 
 struct pace_options {

@@ -371,10 +371,13 @@ int parse_and_run(int argc, char** argv) {
       "tune", "Measure the design space of grid barriers, reductions and halos, write the default table");
   once_each(tune->add_option("-d,--device", tuning.devices, "Device to tune for; the default is the first that exists")
                 ->type_name("DEVICE"));
-  tune->add_option("-o,--output", tuning.output, "The table to write (- is stdout, the default)")->type_name("FILE");
+  tune->add_option("-o,--output", tuning.output,
+                   "The table to write (- is stdout, the default); FILE.hpp: a header of the rules for barriers")
+      ->type_name("FILE");
   tune->add_option("--only", tuning.only, "Measure only this part of the table")
       ->type_name("PART")
       ->check(CLI::IsMember({"barriers", "reductions", "halos"}));
+  tune->add_option("--from", tuning.from, "Measure nothing: make a header of this table")->type_name("FILE");
   tune->callback([&] { result = run_tune(common.console(), tuning); });
 
   pace_options pacing;

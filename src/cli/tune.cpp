@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
 #include <sstream>
 
@@ -134,8 +135,13 @@ beside_others compare_with_others(workload& workload, const tuning_class& one, c
   return found;
 }
 
-/// The rules for barriers, and behind them what was measured, as lines of a table.
-std::string tune_barriers(const device_description& device, const console_options& console) {
+/// What was measured for barriers.
+struct tuned_barriers {
+  barrier_tuning tuning;
+  std::string evidence;  ///< comment lines: each class's winner beside every other barrier
+};
+
+tuned_barriers tune_barriers(const device_description& device, const console_options& console) {
   const auto workload = open_workload("average", device);
   const grid_facts facts = workload->facts();
   say(console, facts.l2_partitions
@@ -143,9 +149,9 @@ std::string tune_barriers(const device_description& device, const console_option
                                  device.name, facts.sms, facts.near_cycles, facts.far_cycles)
                    : fmt::format("{}: {} SMs, no partitions of the L2 cache found", device.name, facts.sms));
 
-  barrier_tuning tuning;
+  tuned_barriers made;
+  barrier_tuning& tuning = made.tuning;
   tuning.device = device.name;
-  std::string evidence;
   const std::vector<tuning_class> classes = tuning_classes(facts.sms, facts.threads_per_sm);
   experiment_request request;
   request.device = device;
@@ -175,13 +181,53 @@ std::string tune_barriers(const device_description& device, const console_option
                              best.cost.stores, in_words(best.plan)));
     tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};
     const beside_others others = compare_with_others(*workload, one, best, request);
-    evidence += others.comments;
+    made.evidence += others.comments;
     if (!others.warning.empty()) say(console, others.warning);
     if (interrupted()) throw stop_tuning();
   }
+  return made;
+}
+
+/// As lines of a table.
+std::string table_of(const tuned_barriers& tuned) {
   std::ostringstream text;
-  tuning.write(text);
-  return text.str() + evidence;
+  tuned.tuning.write(text);
+  return text.str() + tuned.evidence;
+}
+
+/// As a header to ship.
+std::string header_of(const barrier_tuning& tuning) {
+  std::ostringstream text;
+  tuning.write_header(text);
+  return text.str();
+}
+
+/// The rules for barriers in a file that `gpusync tune` or a hand has written. Throws usage_error, naming the file and
+/// the line, if it is none, or does not say which device it is for.
+barrier_tuning read_table(const std::string& path) {
+  std::ifstream text(path);
+  try {
+    const barrier_tuning tuning = barrier_tuning::read(text, path);
+    if (!tuning.device.empty()) return tuning;
+  } catch (const invalid_argument& wrong) {
+    throw usage_error(wrong.what());
+  }
+  throw usage_error(path + " has no line `device NAME`: a table that ships is for the devices of one name.");
+}
+
+/// Throws usage_error for options that contradict each other. Returns whether a header is wanted.
+bool wants_header(const tune_options& options) {
+  const bool header = options.output && options.output->ends_with(".hpp");
+  if (header && !options.only.empty() && options.only != "barriers") {
+    throw usage_error(fmt::format("{} is a header's name, and a header has rules for barriers alone: not --only {}.",
+                                  *options.output, options.only));
+  }
+  if (!options.from) return header;
+  if (!header) throw usage_error("gpusync tune --from TABLE makes a header: give it a name that ends in .hpp by -o.");
+  if (!options.devices.empty()) {
+    throw usage_error("gpusync tune --from measures nothing: leave out -d, or leave out --from.");
+  }
+  return true;
 }
 
 /// The rules for reductions, with what was measured in comments.
@@ -213,22 +259,17 @@ std::string tune_halo_rule(const device_description& device, const console_optio
   return lines;
 }
 
-}  // namespace
+/// A table of one part, or of all if `only` is empty.
+std::string measured_table(const device_description& device, const console_options& console, const std::string& only) {
+  const auto wants = [&](const char* part) { return only.empty() || only == part; };
+  std::string table = wants("barriers") ? table_of(tune_barriers(device, console))
+                                        : fmt::format("gpusync-tuning 1\ndevice {}\n", device.name);
+  if (wants("reductions")) table += tune_reductions(device, console);
+  if (wants("halos")) table += tune_halo_rule(device, console);
+  return table;
+}
 
-exit_code run_tune(const console_options& console, const tune_options& options) {
-  const device_description& device = device_to_tune(options.devices);
-  catch_interrupts(console.level != verbosity::quiet);
-  output_file file(options.output.value_or("-"));
-  try {
-    const auto wants = [&](const char* part) { return options.only.empty() || options.only == part; };
-    file.write(wants("barriers") ? tune_barriers(device, console)
-                                 : fmt::format("gpusync-tuning 1\ndevice {}\n", device.name));
-    if (wants("reductions")) file.write(tune_reductions(device, console));
-    if (wants("halos")) file.write(tune_halo_rule(device, console));
-  } catch (const stop_tuning&) {
-    say(console, "Interrupted: nothing was written, for a table must be whole.");
-    return exit_code::failed;
-  }
+exit_code commit(const console_options& console, output_file& file) {
   try {
     file.commit();
   } catch (const output_error& failure) {
@@ -236,6 +277,32 @@ exit_code run_tune(const console_options& console, const tune_options& options) 
   }
   if (!file.is_stdout()) say(console, fmt::format("Wrote {}.", file.path()));
   return exit_code::done;
+}
+
+}  // namespace
+
+exit_code run_tune(const console_options& console, const tune_options& options) {
+  const bool header = wants_header(options);
+  if (options.from) {
+    const barrier_tuning tuning = read_table(*options.from);
+    output_file file(*options.output);
+    file.write(header_of(tuning));
+    return commit(console, file);
+  }
+  const device_description& device = device_to_tune(options.devices);
+  catch_interrupts(console.level != verbosity::quiet);
+  output_file file(options.output.value_or("-"));
+  try {
+    if (header) {
+      file.write(header_of(tune_barriers(device, console).tuning));
+    } else {
+      file.write(measured_table(device, console, options.only));
+    }
+  } catch (const stop_tuning&) {
+    say(console, "Interrupted: nothing was written, for a table must be whole.");
+    return exit_code::failed;
+  }
+  return commit(console, file);
 }
 
 }  // namespace gpusync::tool

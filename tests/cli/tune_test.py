@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import tempfile
 import unittest
 
@@ -58,6 +59,47 @@ class Tune(ToolTest):
         self.assert_one_sentence(run("tune", "-d", "host", "-o", self.table), 2, "host")
         with open(self.table, encoding="utf-8") as file:
             self.assertEqual(file.read(), "kept")
+
+
+    def make_header(self, text):
+        table, header = os.path.join(self.folder.name, "runs.tuning"), os.path.join(self.folder.name, "made.hpp")
+        with open(table, "w", encoding="utf-8") as file:
+            file.write(text)
+        return header, run("tune", "--from", table, "-o", header)
+
+    def test_a_table_becomes_the_header_that_ships(self):
+        """The table of the H200 as it shipped when it was text."""
+        header, outcome = self.make_header(
+            "gpusync-tuning 1\ndevice NVIDIA H200\n"
+            "rule 0.25 32  1 1 2 0 150\nrule 0.25 any  1 1 2 1 175\nrule 0.50 32  1 1 2 0 100\n"
+            "rule 0.50 any  1 1 2 1 200\nrule 1 32  1 1 2 0 175\nrule 1 512  1 1 2 1 175\nrule 1 any  1 1 2 1 275\n"
+            "rule 2 32  1 1 2 0 225\nrule 2 512  1 1 2 0 225\nrule 2 any  1 1 2 0 275\nrule 4 32  2 1 2 0 225\n"
+            "rule 4 any  2 1 2 0 225\nrule any 32  4 2 2 0 275\nrule any any  4 2 2 0 325\n# a comment\n"
+            "reduce float any one-block 32 4\n")
+        self.assertEqual(outcome.code, 0, outcome.err)
+        root = pathlib.Path(__file__).resolve().parents[2]
+        self.assertEqual(pathlib.Path(header).read_text(encoding="utf-8"),
+                         (root / "include/gpusync/grid/tuned/nvidia_h200.hpp").read_text(encoding="utf-8"))
+
+    def test_tables_that_make_no_header(self):
+        for text, *words in (("device x\n", "runs.tuning, line 1", "gpusync-tuning 1"), ("", "runs.tuning is empty"),
+                             ("gpusync-tuning 1\ndevice x\n", "runs.tuning has no rules"),
+                             ("gpusync-tuning 1\nrule any any 1 1 1 0 0\n", "runs.tuning has no line `device NAME`")):
+            header, outcome = self.make_header(text)
+            self.assert_one_sentence(outcome, 2, *words)
+            self.assertFalse(os.path.exists(header))
+
+    def test_headers_and_what_contradicts_them(self):
+        header = os.path.join(self.folder.name, "x.hpp")
+        for arguments, *words in ((["--from", self.table, "-o", header], self.table, "could not be read"),
+                                  (["--from", self.table], ".hpp"),
+                                  (["--from", self.table, "-o", self.table], ".hpp"),
+                                  (["--from", self.table, "-d", "host", "-o", header], "-d", "--from"),
+                                  (["--only", "halos", "-o", header], "barriers alone", "--only halos"),
+                                  (["-d", "host", "-o", header], "host", "CUDA")):
+            with self.subTest(arguments):
+                self.assert_one_sentence(run("tune", *arguments), 2, *words)
+        self.assertEqual(os.listdir(self.folder.name), [])
 
 
 class GridBarriers(ToolTest):

@@ -1,6 +1,9 @@
 // Breaks the contract of a barrier in one way, and prints what the library says of the failed launch: `cuda_misuse
 // WAY`. A process of its own, for the CUDA context is lost with the launch.
+#include "cuda/addressed_kernels.cuh"
+
 #include <gpusync/gpusync.cuh>
+#include <gpusync/grid/addressed_barrier.cuh>
 #include <gpusync/neighbours/channel_cuda.cuh>
 #include <gpusync/neighbours/cuda.cuh>
 #include <gpusync/reduce/reduce.cuh>
@@ -156,6 +159,7 @@ int main(int argc, char** argv) {
   neighbour_barrier_storage neighbours{gpu, neighbourhood::line(4)};
   halo_storage<float> words{gpu, neighbourhood::line(4), 64};
   channel_storage<float> streams{gpu, {{0, 1}}, 63, 2};
+  addressed_barrier_storage addressed{gpu, 4};
   constexpr launch_shape shape{4, 64};
   const auto run = [&](auto kernel, auto... arguments) {
     launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...);
@@ -194,6 +198,30 @@ int main(int argc, char** argv) {
       {"lost_neighbours", [&] { launch(gpu, nullptr, shape, waits_for_lost_neighbours, neighbours.barrier()); }},
       {"wrong_end", [&] { launch(gpu, nullptr, shape, takes_the_other_end, streams.channels()); }},
       {"beyond_chunk", [&] { launch(gpu, nullptr, shape, puts_beyond_the_chunk, streams.channels()); }},
+      // By an address, past every check of the library.
+      {"no_barrier_there",
+       [&] {
+         const cuda_buffer zeros(gpu, 4096);
+         waits_at<<<4, 64>>>(reinterpret_cast<uint64_t>(zeros.address()));
+         synchronize(gpu);
+       }},
+      {"no_barrier_for_functions",
+       [&] {
+         const cuda_buffer zeros(gpu, 4096);
+         waits_by_functions<<<4, 64>>>(reinterpret_cast<uint64_t>(zeros.address()));
+         synchronize(gpu);
+       }},
+      {"no_barrier_any_more",
+       [&] {
+         const cuda_buffer memory(gpu, addressed_barrier_storage::bytes(4));
+         const uint64_t address = addressed_barrier_storage(gpu, 4, memory.address(), memory.bytes()).address();
+         waits_at<<<4, 64>>>(address);
+         synchronize(gpu);
+       }},
+      {"too_large_for_address", [&] { waits_at<<<8, 64>>>(addressed.address()); }},
+      {"too_large_for_functions", [&] { waits_by_functions<<<8, 64>>>(addressed.address()); }},
+      {"functions_after_a_loss", [&] { goes_on_after_a_loss<<<4, 64>>>(addressed.address(), 0); }},
+      {"votes_after_a_loss", [&] { goes_on_after_a_loss<<<4, 64>>>(addressed.address(), 1); }},
       {"two_reductions", [&] { replays_sums_at_once(gpu, sums); }},
   };
   const auto way = ways.find(argc > 1 ? argv[1] : "");
@@ -208,7 +236,9 @@ int main(int argc, char** argv) {
     synchronize(gpu);
   } catch (const error& failure) {
     std::printf("failed: %s\nstorage: %s\n", failure.what(),
-                (storage.report() + sums.report() + neighbours.report() + words.report() + streams.report()).c_str());
+                (storage.report() + sums.report() + neighbours.report() + words.report() + streams.report() +
+                 addressed.report())
+                    .c_str());
     std::fflush(stdout);
     _Exit(3);  // no context is left to give the storage's memory back to
   }

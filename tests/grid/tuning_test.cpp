@@ -249,6 +249,30 @@ TEST(BarrierTuning, ShipsATableForTheH200ThatFitsEveryGrid) {
   static_assert(grid::tuned::nvidia_h200.rules.choose(132, 256, 132) == counter_plan{1, 1, 2, 1, 175}, "a constant");
 }
 
+TEST(BarrierTuning, ShippedTablesAreConstants) {
+  static_assert(grid::tuned::nvidia_h200.rules.choose(132, 256, 132) == counter_plan{1, 1, 2, 1, 175});
+  static_assert(grid::tuned::all_valid());
+  for (const grid::tuned_counters* one : grid::tuned::all) {
+    EXPECT_TRUE(same(barrier_tuning::shipped_for(one->device), {one->device, one->rules})) << one->device;
+  }
+}
+
+TEST(BarrierTuning, HeadersAreNamedAfterTheirDevice) {
+  barrier_tuning tuning = barrier_tuning::generic();
+  for (const auto& [device, name] :
+       std::vector<std::pair<std::string, std::string>>{{"NVIDIA H100 80GB HBM3", "nvidia_h100_80gb_hbm3"},
+                                                        {"  A \"B\" (c)", "a_b_c_"},
+                                                        {"3D", "device_3d"},
+                                                        {"", "device_"}}) {
+    tuning.device = device;
+    EXPECT_EQ(tuning.header_name(), name);
+  }
+  tuning.device = "A \"B\" \\c";
+  std::ostringstream text;
+  tuning.write_header(text);
+  EXPECT_NE(text.str().find("    \"A \\\"B\\\" \\\\c\",\n    {\n        3,\n"), std::string::npos) << text.str();
+}
+
 TEST(BarrierTuning, DevicesThatNobodyHasTunedGetTheGenericTable) {
   for (const std::string device : {"", "NVIDIA H100 80GB HBM3", "NVIDIA H200 NVL", "nvidia h200", "any"}) {
     EXPECT_TRUE(same(barrier_tuning::shipped_for(device), barrier_tuning::generic())) << device;

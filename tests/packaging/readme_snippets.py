@@ -79,6 +79,20 @@ WRAPPERS = {
         ("auto total", kernel("gpusync::rmw_object<float, 132> object, gpusync::fault_tolerant_barrier<132> barrier, "
                               "const float* values, float* results, int i", "results[i] = before;\n"))),
 
+    # docs/device-header.md
+    "by_address": cuda(
+        "__device__ void sweep(float*, float*, int) {}\n",
+        ("#include <gpusync/device.cuh>", ALONE),
+        ("#include <gpusync/launch/cuda_function.cuh>", ALONE),
+        ("gpusync::addressed_barrier_storage",
+         host_function(f"{STREAM}, CUfunction function, float* a, float* b, int n, int steps"))),
+    "by_functions": cuda(
+        "#include <gpusync/device_functions.cuh>\n__device__ float step(float*) { return 0; }\n",
+        ("extern", ALONE)),
+    "in_c": cuda(
+        "#include <gpusync/c.h>\nvoid fail(const char*);\n",
+        ("gpusync_barrier*", host_function("void* function, void* stream, float* data, int steps"))),
+
     # docs/neighbours.md
     "neighbours": cuda(
         "",

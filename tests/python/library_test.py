@@ -1,9 +1,10 @@
 """libgpusync_c where there is no GPU: what it computes on the host is what Python does, and what it refuses it says in a sentence.
-    library_test.py NVCC"""
+    library_test.py LIBRARY"""
 
 import ctypes
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -13,20 +14,14 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "python"))
 sys.dont_write_bytecode = True
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__.strip())
+LIBRARY = os.path.abspath(sys.argv.pop())
 FOLDER = tempfile.TemporaryDirectory()
-LIBRARY = os.path.join(FOLDER.name, "libgpusync_c.so")
 os.environ["GPUSYNC_LIBRARY"] = LIBRARY
 
 import gpusync  # noqa: E402
 from gpusync import _layout, _library  # noqa: E402
-
-
-def build(nvcc):
-    source = ROOT / "python/library"
-    subprocess.run([nvcc, "-std=c++17", "-Werror=all-warnings", "-Wno-deprecated-gpu-targets", "-gencode",
-                    "arch=compute_75,code=compute_75", f"-I{ROOT / 'include'}", "-shared", "-Xcompiler",
-                    "-fPIC", "-Xlinker", f"--version-script={source / 'exports.map'}", "-o", LIBRARY, str(source / "gpusync_c.cu")],
-                   check=True)
 
 
 def call(name, *arguments):
@@ -65,9 +60,10 @@ class Library(unittest.TestCase):
                      ctypes.c_uint64(4), ctypes.c_uint64(0), image, ctypes.c_uint64(64))
         self.refused(gpusync.InvalidArgument, "No place for the number was given, but null.", "gpusync_image_bytes",
                      ctypes.c_uint64(132), None)
-        for name in ("address", "capacity", "placed", "report", "missing"):
+        for name in ("address", "capacity", "placed", "describe", "report", "missing"):
             out = ctypes.create_string_buffer(64)
-            more = {"report": (out, ctypes.c_size_t(64)), "missing": (out, ctypes.c_size_t(1), out)}.get(name, (out,))
+            words = (out, ctypes.c_size_t(64))
+            more = {"describe": words, "report": words, "missing": (out, ctypes.c_size_t(1), out)}.get(name, (out,))
             self.refused(gpusync.InvalidArgument, "No barrier was given, but null.", f"gpusync_barrier_{name}", None, *more)
         call("gpusync_barrier_destroy", None)
 
@@ -76,16 +72,23 @@ class Library(unittest.TestCase):
                      "No CUDA device can be used", "gpusync_barrier_create", 99, ctypes.c_uint64(132),
                      ctypes.byref(ctypes.c_void_p()))
 
+    def test_as_c_and_as_cpp(self):
+        source, program = str(ROOT / "tests/python/c_interface.c"), os.path.join(FOLDER.name, "c_interface")
+        for language in (("cc", "-x", "c", "-std=c99"), ("c++", "-x", "c++", "-std=c++17")):
+            subprocess.run([*language, "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT / 'include'}", source, "-x", "none",
+                            LIBRARY, f"-Wl,-rpath,{os.path.dirname(LIBRARY)}", "-o", program], check=True)
+            process = subprocess.run([program], capture_output=True, text=True)
+            self.assertEqual((process.returncode, process.stdout), (0, ""))
+
     def test_nothing_else_can_be_linked_to(self):
         names = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], check=True, capture_output=True, text=True).stdout
         found = {line.split()[-1] for line in names.splitlines()}
         header = (ROOT / "include/gpusync/c.h").read_text(encoding="utf-8")
         self.assertTrue(found)
         self.assertEqual([name for name in found if f" {name}(" not in header.replace("*", "* ")], [])
+        promised = set(re.findall(r"\b(gpusync_\w+)\(", re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)))
+        self.assertEqual(promised - found, set())
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit(__doc__.strip())
-    build(sys.argv.pop())
     unittest.main()

@@ -32,6 +32,7 @@ def device_headers():
 def sources():
     """Name and source of all that is to compile."""
     yield from ((header, f"#include <{header}>\n#include <{header}>\n") for header in device_headers())
+    yield "device_kernels.cu", (ROOT / "tests/packaging/device_kernels.cu").read_text(encoding="utf-8")
     for file in sorted([*(ROOT / "examples/python").glob("*.py"), *(ROOT / "bench/python").glob("*.py")]):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "#include <gpusync/device" in node.value:

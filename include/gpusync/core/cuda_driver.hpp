@@ -31,20 +31,11 @@ struct cuda_driver {
     return found;
   }
 
- private:
-  cuda_driver() {
-#if CUDART_VERSION >= 12050
-    look_up("cuStreamIsCapturing", is_capturing);
-    look_up("cuStreamGetId", number_of);
-    look_up("cuCtxGetDevice", current_device);
-    look_up("cuCtxGetCurrent", current_context);
-    look_up("cuCtxEnablePeerAccess", enable_peer_access);
-#endif
-  }
-#if CUDART_VERSION >= 12050
-  /// Under the name that fits what the default stream means to the caller, which the runtime knows.
+  /// Finds a function of the driver under the name that fits what the default stream means to the caller, which the
+  /// runtime knows. Where it cannot be had, `function` stays as it is.
   template <class Function>
-  static void look_up(const char* name, Function& function) {
+  static void look_up([[maybe_unused]] const char* name, [[maybe_unused]] Function& function) {
+#if CUDART_VERSION >= 12050
     void* address = nullptr;
     cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
     if (cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &result) != cudaSuccess) {
@@ -52,8 +43,17 @@ struct cuda_driver {
     } else if (result == cudaDriverEntryPointSuccess) {
       function = reinterpret_cast<Function>(address);
     }
-  }
 #endif
+  }
+
+ private:
+  cuda_driver() {
+    look_up("cuStreamIsCapturing", is_capturing);
+    look_up("cuStreamGetId", number_of);
+    look_up("cuCtxGetDevice", current_device);
+    look_up("cuCtxGetCurrent", current_context);
+    look_up("cuCtxEnablePeerAccess", enable_peer_access);
+  }
 };
 
 }  // namespace gpusync::detail

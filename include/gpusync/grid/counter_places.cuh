@@ -71,6 +71,8 @@ class counter_placement<grid::placed_counters<Order>> {
   /// Whether two partitions were found.
   bool placed() const { return !lease_.empty(); }
   const grid::cuda_line_lease& lease() const { return lease_; }
+  /// The rules that plans are chosen by.
+  const grid::counter_rules& rules() const { return rules_; }
 
  private:
   static constexpr uint32_t usual_threads = 256;

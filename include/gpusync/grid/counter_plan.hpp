@@ -27,6 +27,13 @@ GPUSYNC_HD constexpr bool operator==(const counter_plan& a, const counter_plan& 
          a.second_warp == b.second_warp && a.poll_backoff == b.poll_backoff;
 }
 
+/// Whether a plan is one that the counters can follow.
+GPUSYNC_HD constexpr bool valid(const counter_plan& plan) {
+  const auto power = [](uint32_t value) { return value == 1 || value == 2 || value == 4 || value == 8; };
+  return power(plan.sub_counters) && power(plan.copies) && plan.sub_counters * plan.copies <= 8 &&
+         (plan.partitions == 1 || plan.partitions == 2) && plan.second_warp <= 1 && plan.poll_backoff <= 100000;
+}
+
 /// A plan and the grids that it is for: those with at most so many blocks per SM of at most so many threads.
 struct counter_rule {
   static constexpr uint32_t unit = 4;  ///< parts of a block per SM that `blocks_per_sm` counts in
@@ -57,10 +64,10 @@ struct counter_rules {
   }
 };
 
-/// A table that ships for a kind of device: constants, so that nothing is parsed when a storage is made.
-struct shipped_rules {
-  const char* device;   ///< the name of the device that it was measured on
-  counter_rules rules;  ///< of its grids
+/// The rules that ship for one kind of device: a file in grid/tuned/, which `gpusync tune` writes.
+struct tuned_counters {
+  const char* device;   ///< its name, as the driver has it
+  counter_rules rules;  ///< as barrier_tuning has them
 };
 
 /// A plan as it travels to a kernel, in one word. Numbers of counters and copies are powers of two.

@@ -1,6 +1,8 @@
 // Which counter plan a device's grids use: tables that were measured.
 #pragma once
 
+#include <cctype>
+#include <iomanip>
 #include <istream>
 #include <ostream>
 #include <sstream>
@@ -12,6 +14,25 @@
 #include <gpusync/grid/tuned/nvidia_h200.hpp>
 
 namespace gpusync {
+
+namespace grid::tuned {
+
+/// All that ship: a new one has its file beside the others', and its name here.
+inline constexpr const tuned_counters* all[] = {&nvidia_h200};
+
+/// Whether each has rules, and none a plan that the counters cannot follow.
+constexpr bool all_valid() {
+  for (const tuned_counters* one : all) {
+    if (one->rules.count == 0 || one->rules.count > counter_rules::most) return false;
+    for (uint32_t i = 0; i < one->rules.count; ++i) {
+      if (!valid(one->rules.rules[i].plan)) return false;
+    }
+  }
+  return true;
+}
+static_assert(all_valid(), "a table that ships must pass barrier_tuning::check()");
+
+}  // namespace grid::tuned
 
 /// Rules for the barriers of one kind of device: what `gpusync tune` measures and writes.
 ///
@@ -35,8 +56,8 @@ struct barrier_tuning {
 
   /// The table that ships for the device of this name, or else generic().
   static barrier_tuning shipped_for(const std::string& device) {
-    for (const grid::shipped_rules& one : {grid::tuned::nvidia_h200}) {
-      if (device == one.device) return {device, one.rules};
+    for (const grid::tuned_counters* one : grid::tuned::all) {
+      if (one->device == device) return {device, one->rules};
     }
     return generic();
   }
@@ -108,12 +129,39 @@ struct barrier_tuning {
     }
   }
 
-  /// Whether a plan is one that the counters can follow.
-  static bool valid(const grid::counter_plan& plan) {
-    const auto power = [](uint32_t value) { return value == 1 || value == 2 || value == 4 || value == 8; };
-    return power(plan.sub_counters) && power(plan.copies) && plan.sub_counters * plan.copies <= 8 &&
-           (plan.partitions == 1 || plan.partitions == 2) && plan.second_warp <= 1 && plan.poll_backoff <= 100000;
+  /// Writes it as a header to ship, in grid/tuned/ under header_name(): docs/adding.md.
+  void write_header(std::ostream& text) const {
+    const auto limit = [](uint32_t value) { return value == any ? "counter_rules::any" : std::to_string(value); };
+    text
+        << "// Written by `gpusync tune` for " << device << ".\n#pragma once\n\n#include "
+        << "<gpusync/grid/counter_plan.hpp>\n\nnamespace gpusync::grid::tuned {\n\n"
+        << "// Quarters of a block per SM, threads; sub-counters, copies, partitions, second warp, cycles to the first "
+        << "poll.\ninline constexpr tuned_counters " << header_name() << "{\n    " << std::quoted(device)
+        << ",\n    {\n        " << rules.count << ",\n        {\n";
+    for (uint32_t i = 0; i < rules.count; ++i) {
+      const grid::counter_rule& rule = rules.rules[i];
+      text << "            {" << limit(rule.blocks_per_sm) << ", " << limit(rule.threads) << ", {"
+           << rule.plan.sub_counters << ", " << rule.plan.copies << ", " << rule.plan.partitions << ", "
+           << rule.plan.second_warp << ", " << rule.plan.poll_backoff << "}},\n";
+    }
+    text << "        },\n    },\n};\n\n}  // namespace gpusync::grid::tuned\n";
   }
+  /// What its header is called, and the constant in it: "nvidia_h200".
+  std::string header_name() const {
+    std::string name;
+    for (const char letter : device) {
+      const auto code = static_cast<unsigned char>(letter);
+      if (std::isalnum(code) != 0) {
+        name += static_cast<char>(std::tolower(code));
+      } else if (!name.empty() && name.back() != '_') {
+        name += '_';
+      }
+    }
+    return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "device_" + name : name;
+  }
+
+  /// Whether a plan is one that the counters can follow.
+  static constexpr bool valid(const grid::counter_plan& plan) { return grid::valid(plan); }
 
  private:
   static constexpr uint32_t any = grid::counter_rules::any;

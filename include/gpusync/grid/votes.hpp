@@ -66,6 +66,8 @@ struct vote_word {
 
 namespace detail {
 
+class kept_block;  // device_functions.cuh: keeps between two calls what a barrier's handle does
+
 /// What a vote is about, and what its answer is.
 struct vote_or {
   using answer = bool;
@@ -221,6 +223,8 @@ class grid_votes {
   }
 
  private:
+  friend class detail::kept_block;
+
   /// In what threads of a block share: behind the polled words' sums, the value of its first thread.
   static constexpr uint32_t own_value = 8;
 
@@ -263,15 +267,7 @@ class grid_votes {
       own.enter();
     }
     Grid grid = own.grid_();
-    const bool polls = Algorithm::vote_polls(grid, own.state_);
-    if (polls) {
-      const uint64_t* const word = Algorithm::vote_polled(own.given_.words, own.state_);
-      own.votes_.before = Grid::memory::template load<memory_order::relaxed, scope::device>(word);
-      own.votes_.other =
-          Grid::memory::template load<memory_order::relaxed, scope::device>(word + grid::vote_word::apart);
-    }
-    own.votes_.polled = grid.sync_block_count(polls);
-    own.votes_.shared = grid.shared_words();
+    look(grid, own.given_.words, own.state_, own.votes_);
     if constexpr (Barrier::watches_loss) {
       // Votes are numbered anew in each launch: nothing of earlier ones may be left in the log.
       if (grid.thread() == 0) own.given_.log.mark(grid, own.who_.place(grid), 0);
@@ -279,6 +275,19 @@ class grid_votes {
     if (own.sync_within(limit) == wait_status::timed_out) return wait_status::timed_out;
     --own.phase_;  // no call of its own
     return wait_status::completed;
+  }
+
+  /// What the words hold before the first vote, and how many the block polls.
+  GPUSYNC_API static void look(Grid grid, uint32_t* words, const typename Algorithm::state& own,
+                               detail::vote_state& votes) {
+    const bool polls = Algorithm::vote_polls(grid, own);
+    if (polls) {
+      const uint64_t* const word = Algorithm::vote_polled(words, own);
+      votes.before = Grid::memory::template load<memory_order::relaxed, scope::device>(word);
+      votes.other = Grid::memory::template load<memory_order::relaxed, scope::device>(word + grid::vote_word::apart);
+    }
+    votes.polled = grid.sync_block_count(polls);
+    votes.shared = grid.shared_words();
   }
 
   GPUSYNC_API_TEMPLATE

@@ -91,12 +91,56 @@ class launch_config {
   cudaLaunchAttribute attributes_[2]{};
 };
 
+/// A kernel that the runtime knows by its address: what residency_of() asks of it.
+class runtime_kernel {
+ public:
+  explicit runtime_kernel(const void* address) : address_(address), attributes_(attributes_of(address)) {}
+
+  const cudaFuncAttributes& attributes() const { return attributes_; }
+
+  /// Raises its limit of dynamic shared memory.
+  void allow_shared(size_t bytes) const {
+    check_cuda(cudaFuncSetAttribute(address_, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+               "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)");
+  }
+  /// That run at once on a multiprocessor.
+  int blocks_per_sm(uint64_t threads, size_t shared_bytes) const {
+    int per_sm = 0;
+    check_cuda(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, address_, static_cast<int>(threads), shared_bytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return per_sm;
+  }
+  /// Clusters of a shape that run at once.
+  uint64_t clusters(const cuda_device& device, const launch_shape& shape) const {
+    if (shape.cluster > portable_cluster) {
+      check_cuda(cudaFuncSetAttribute(address_, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
+                 "cudaFuncSetAttribute(cudaFuncAttributeNonPortableClusterSizeAllowed)");
+    }
+    int clusters = 0;
+    const launch_config config(shape, nullptr);
+    const cudaError_t code = cudaOccupancyMaxActiveClusters(&clusters, address_, config.get());
+    if (code == cudaErrorInvalidClusterSize || code == cudaErrorInvalidValue) {
+      (void)cudaGetLastError();
+      throw invalid_argument("Clusters of " + std::to_string(shape.cluster) + " blocks are more than " + device.name() +
+                             " has for this kernel: 8 can always be had, up to 16 sometimes.");
+    }
+    check_cuda(code, "cudaOccupancyMaxActiveClusters");
+    return static_cast<uint64_t>(clusters);
+  }
+
+ private:
+  const void* address_;
+  cudaFuncAttributes attributes_;
+};
+
 /// The runtime's count of blocks for a kernel and a shape that have passed check_shape(), and what explains it. Raises
 /// the kernel's limit of dynamic shared memory if the shape needs that.
-inline residency residency_of(const cuda_device& device, const void* kernel, const launch_shape& asked) {
+template <class Kernel>
+residency residency_of(const cuda_device& device, const Kernel& kernel, const launch_shape& asked) {
   check_shape(device, asked);
   const cudaDeviceProp& properties = device.properties();
-  const cudaFuncAttributes attributes = attributes_of(kernel);
+  const cudaFuncAttributes& attributes = kernel.attributes();
   launch_shape shape = asked;
   const auto required = static_cast<uint32_t>(attributes.requiredClusterWidth);
   if (required > 1 || attributes.requiredClusterHeight > 1 || attributes.requiredClusterDepth > 1) {
@@ -122,38 +166,17 @@ inline residency residency_of(const cuda_device& device, const void* kernel, con
                            std::to_string(properties.sharedMemPerBlockOptin) + ".");
   }
   if (shape.shared_bytes > static_cast<size_t>(attributes.maxDynamicSharedSizeBytes)) {
-    check_cuda(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shape.shared_bytes)),
-        "cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize)");
+    kernel.allow_shared(shape.shared_bytes);
   }
-  int per_sm = 0;
   // A block larger than the device or the kernel allows makes the query fail instead of answering 0.
-  if (threads <= static_cast<uint64_t>(attributes.maxThreadsPerBlock)) {
-    check_cuda(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_sm, kernel, static_cast<int>(threads), shape.shared_bytes),
-        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-  }
+  const bool allowed = threads <= static_cast<uint64_t>(attributes.maxThreadsPerBlock);
+  const int per_sm = allowed ? kernel.blocks_per_sm(threads, shape.shared_bytes) : 0;
   residency found = explain_residency(device.sm_count(), per_sm, resources_of(properties), needs_of(attributes, shape));
   if (per_sm == 0 && found.limited_by.empty()) {
     found.limited_by.push_back("the kernel's __launch_bounds__ of " + std::to_string(attributes.maxThreadsPerBlock) +
                                " threads");
   }
-  if (shape.cluster > 1 && per_sm > 0) {
-    if (shape.cluster > portable_cluster) {
-      check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1),
-                 "cudaFuncSetAttribute(cudaFuncAttributeNonPortableClusterSizeAllowed)");
-    }
-    int clusters = 0;
-    const launch_config config(shape, nullptr);
-    const cudaError_t code = cudaOccupancyMaxActiveClusters(&clusters, kernel, config.get());
-    if (code == cudaErrorInvalidClusterSize || code == cudaErrorInvalidValue) {
-      (void)cudaGetLastError();
-      throw invalid_argument("Clusters of " + std::to_string(shape.cluster) + " blocks are more than " + device.name() +
-                             " has for this kernel: 8 can always be had, up to 16 sometimes.");
-    }
-    check_cuda(code, "cudaOccupancyMaxActiveClusters");
-    found.in_clusters = static_cast<uint64_t>(clusters) * shape.cluster;
-  }
+  if (shape.cluster > 1 && per_sm > 0) found.in_clusters = kernel.clusters(device, shape) * shape.cluster;
   return found;
 }
 
@@ -212,10 +235,11 @@ inline bool runs_at_once(const cuda_device& device, const void* kernel, const la
   const uint64_t most = known.find(which);
   if (shape.blocks.count() <= most) return true;
   if (!must && most != 0) return false;
-  const residency found = residency_of(device, kernel, shape);
+  const runtime_kernel asked(kernel);
+  const residency found = residency_of(device, asked, shape);
   const bool at_once = shape.blocks.count() <= found.blocks();
   if (must || found.blocks() == 0) {
-    require_co_resident(found, device.name(), shape, needs_of(attributes_of(kernel), shape));
+    require_co_resident(found, device.name(), shape, needs_of(asked.attributes(), shape));
   }
   known.add(which, found.blocks());
   return at_once;
@@ -227,7 +251,7 @@ inline bool runs_at_once(const cuda_device& device, const void* kernel, const la
 /// shape, and what limits them. Throws invalid_argument for a shape that no launch can have.
 inline residency max_co_resident(const cuda_device& device, const void* kernel, const launch_shape& shape) {
   const cuda_device_scope scope(device.ordinal());
-  return detail::residency_of(device, kernel, shape);
+  return detail::residency_of(device, detail::runtime_kernel(kernel), shape);
 }
 
 /// Throws what a launch of the kernel at an address would throw in this shape, whatever its arguments: invalid_argument

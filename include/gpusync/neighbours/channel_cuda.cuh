@@ -5,12 +5,9 @@
 #include <gpusync/core/cuda_warps_grid.cuh>
 #include <gpusync/launch/cuda.cuh>
 #include <gpusync/neighbours/channel_storage.hpp>
+#include <gpusync/neighbours/device.cuh>
 
 namespace gpusync {
-
-/// Channels between blocks of a CUDA kernel: its parameter.
-template <class T>
-using channels = basic_channels<T, cuda_grid>;
 
 /// Owns channels between blocks of a grid on a CUDA device. Memory: for each channel 256 bytes and the ring, of 8 bytes
 /// a word (16 for values of 8 bytes). Nothing needs a reset between launches, which follow each other on one stream;

@@ -5,13 +5,11 @@
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/launch/cuda.cuh>
 #include <gpusync/neighbours/dependency_counters.cuh>
+#include <gpusync/neighbours/device.cuh>
 #include <gpusync/neighbours/halo_storage.hpp>
 #include <gpusync/neighbours/neighbour_barrier.hpp>
 
 namespace gpusync {
-
-/// A barrier of a block and its neighbours.
-using neighbour_barrier = basic_neighbour_barrier<cuda_grid>;
 
 /// Owns the flags of a neighbour barrier for grids of exactly as many blocks as the neighbourhood has. Reusable by one
 /// launch after another without a reset, unless a wait timed out. For launches on one stream, as cuda_barrier_storage.
@@ -25,10 +23,6 @@ class neighbour_barrier_storage : public detail::neighbour_storage<cuda_grid, de
   /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
   void hand_over() { this->forget_order(); }
 };
-
-/// Words that blocks publish for their neighbours. Form: halo_form::automatic serves all.
-template <class T, halo_form Form = halo_form::automatic>
-using halo = basic_halo<T, cuda_grid, Form>;
 
 /// Owns the words of a halo for grids of exactly as many blocks as the neighbourhood has. Reusable by one launch after
 /// another without a reset, unless a wait timed out. For launches on one stream, as cuda_barrier_storage.

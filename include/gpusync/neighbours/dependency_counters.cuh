@@ -5,11 +5,9 @@
 #include <gpusync/core/cuda_grid.cuh>
 #include <gpusync/launch/cuda.cuh>
 #include <gpusync/neighbours/dependency_counters_storage.hpp>
+#include <gpusync/neighbours/device.cuh>
 
 namespace gpusync {
-
-/// Counters by which the tasks of a graph wait for each other inside one kernel.
-using dependency_counters = basic_dependency_counters<cuda_grid>;
 
 /// Owns the dependency counters of a grid of `blocks` blocks of a CUDA device. Reusable by one launch after another
 /// without a reset, unless a wait timed out: a launch goes on with the epoch behind the last one. For launches on one

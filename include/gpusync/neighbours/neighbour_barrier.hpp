@@ -10,12 +10,15 @@
 //   }
 #pragma once
 
+#include <gpusync/grid/barrier.hpp>
+#include <gpusync/neighbours/flags.hpp>
+
+#if !defined(__CUDACC_RTC__)
 #include <utility>
 
-#include <gpusync/grid/barrier.hpp>
 #include <gpusync/grid/barrier_storage.hpp>
-#include <gpusync/neighbours/flags.hpp>
 #include <gpusync/neighbours/neighbourhood.hpp>
+#endif
 
 namespace gpusync {
 
@@ -28,6 +31,8 @@ namespace gpusync {
 /// missing; then the whole barrier is lost, for blocks far away too, once they wait.
 template <class Grid>
 using basic_neighbour_barrier = basic_grid_barrier<grid::neighbour_flags, Grid, detail::neighbour_blocks>;
+
+#if !defined(__CUDACC_RTC__)
 
 namespace detail {
 
@@ -82,5 +87,7 @@ class neighbour_storage : public barrier_storage<grid::neighbour_flags, Grid, Ba
 };
 
 }  // namespace detail
+
+#endif
 
 }  // namespace gpusync
