@@ -168,9 +168,10 @@ int gpusync_launch(gpusync_barrier* barrier, void* function, uint64_t blocks, ui
   return guarded([&] {
     gpusync_barrier& of = *given(barrier, "barrier");
     given(arguments, "arguments");
+    // Not by braces, which would make a list of these two pointers: a void** is a void* as well.
+    const std::vector<void*> of_caller(arguments, arguments + count);
     gpusync::launch_function(of.device, static_cast<cudaStream_t>(stream), shape_of(blocks, threads, shared_bytes),
-                             static_cast<CUfunction>(given(function, "kernel")), {arguments, arguments + count},
-                             of.storage);
+                             static_cast<CUfunction>(given(function, "kernel")), of_caller, of.storage);
   });
 }
 
