@@ -86,18 +86,50 @@ struct beside_others {
   std::string warning;   ///< empty unless a barrier with another arrival, wait or shape is faster here
 };
 
+/// A barrier that the winner stands beside: another one, or the same by the rules of another table.
+struct labelled_method {
+  step_method method;
+  std::string label;       ///< as the table's comments call it
+  bool by_a_table = true;  ///< whether a table can choose it
+};
+
+/// All barriers of a workload that order memory, the default one by its best plan and by the plans that such a grid
+/// has without this table. The winner is the first.
+std::vector<labelled_method> barriers_beside(workload& workload, const tuning_class& one, const planned& best,
+                                             const device_description& device, uint32_t sms) {
+  std::vector<labelled_method> found;
+  for (const step_method& method : workload.methods()) {
+    if (!method.ordered || method.kind != method_kind::barrier) continue;
+    if (method.name != method_name) {
+      found.push_back({method, method.name, false});
+      continue;
+    }
+    const auto by = [&](const grid::counter_plan& plan, const std::string& label) {
+      labelled_method made{method, method.name + label};
+      made.method.plan = plan;
+      return made;
+    };
+    std::vector<labelled_method> ours{by(best.plan, "")};
+    const auto by_rules_of = [&](const barrier_tuning& table, const std::string& label) {
+      ours.push_back(by(table.rules.choose(one.shape.blocks, one.shape.threads, sms), label));
+    };
+    const barrier_tuning shipped = barrier_tuning::shipped_for(device.name);
+    if (shipped.device == device.name) by_rules_of(shipped, " (the table that ships)");
+    by_rules_of(barrier_tuning::generic(), " (the generic table)");
+    found.insert(found.begin(), ours.begin(), ours.end());
+  }
+  return found;
+}
+
 beside_others compare_with_others(workload& workload, const tuning_class& one, const planned& best,
-                                  const experiment_request& request) {
+                                  const experiment_request& request, uint32_t sms) {
   beside_others found;
   std::string& lines = found.comments;
   experiment_sink sink;
   sink.interrupted = interrupted;
+  const std::vector<labelled_method> labelled = barriers_beside(workload, one, best, request.device, sms);
   std::vector<step_method> methods;
-  for (step_method& method : workload.methods()) {
-    if (!method.ordered || method.kind != method_kind::barrier) continue;
-    if (method.name == method_name) method.plan = best.plan;
-    methods.push_back(method);
-  }
+  for (const labelled_method& each : labelled) methods.push_back(each.method);
   std::vector<method_result> idle, stores;
   for (const bool with_stores : {false, true}) {
     step_shape shape = one.shape;
@@ -110,25 +142,25 @@ beside_others compare_with_others(workload& workload, const tuning_class& one, c
   };
   if (interrupted()) return found;
   lines += fmt::format("# {} x {}, us idle / with stores in flight:", one.shape.blocks, one.shape.threads);
-  for (size_t i = 0; i < methods.size(); ++i) {
-    lines += fmt::format("{} {} {:.3f}/{:.3f}", i == 0 ? "" : ",", methods[i].name, figure(idle[i]), figure(stores[i]));
+  for (size_t i = 0; i < labelled.size(); ++i) {
+    lines +=
+        fmt::format("{} {} {:.3f}/{:.3f}", i == 0 ? "" : ",", labelled[i].label, figure(idle[i]), figure(stores[i]));
   }
   lines += "\n";
-  size_t ours = 0, fastest = 0;
   const auto both = [&](size_t i) {
     const double sum = figure(idle[i]) + figure(stores[i]);
     return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
   };
-  for (size_t i = 0; i < methods.size(); ++i) {
-    if (methods[i].name == method_name) ours = i;
-    if (both(i) < both(fastest)) fastest = i;
+  const size_t ours = 0;
+  size_t fastest = ours;
+  for (size_t i = 0; i < labelled.size(); ++i) {
+    if (!labelled[i].by_a_table && both(i) < both(fastest)) fastest = i;
   }
   if (both(fastest) < both(ours) / worth_a_warning) {
     found.warning = fmt::format(
         "{} blocks x {} threads: {} takes {:.3f} us idle and {:.3f} us with stores in flight, the best plan of {} "
-        "{:.3f} "
-        "and {:.3f}. No table can choose another algorithm: name it in programs for such grids.",
-        one.shape.blocks, one.shape.threads, methods[fastest].name, figure(idle[fastest]), figure(stores[fastest]),
+        "{:.3f} and {:.3f}. No table can choose another algorithm: name it in programs for such grids.",
+        one.shape.blocks, one.shape.threads, labelled[fastest].label, figure(idle[fastest]), figure(stores[fastest]),
         method_name, figure(idle[ours]), figure(stores[ours]));
     lines += "# " + found.warning + "\n";
   }
@@ -180,7 +212,7 @@ tuned_barriers tune_barriers(const device_description& device, const console_opt
     say(console, fmt::format("{}: {:.3f} us idle, {:.3f} us with stores in flight ({})", what, best.cost.idle,
                              best.cost.stores, in_words(best.plan)));
     tuning.rules.rules[tuning.rules.count++] = {one.blocks_per_sm, one.threads, best.plan};
-    const beside_others others = compare_with_others(*workload, one, best, request);
+    const beside_others others = compare_with_others(*workload, one, best, request, facts.sms);
     made.evidence += others.comments;
     if (!others.warning.empty()) say(console, others.warning);
     if (interrupted()) throw stop_tuning();

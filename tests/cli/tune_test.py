@@ -81,6 +81,14 @@ class Tune(ToolTest):
         self.assertEqual(pathlib.Path(header).read_text(encoding="utf-8"),
                          (root / "include/gpusync/grid/tuned/nvidia_h200.hpp").read_text(encoding="utf-8"))
 
+    def test_the_header_of_the_h100_is_its_recorded_table(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        recorded = root / "results/nvidia-h100/nvidia-h100.tuning"
+        header, outcome = self.make_header(recorded.read_text(encoding="utf-8"))
+        self.assertEqual(outcome.code, 0, outcome.err)
+        shipped = root / "include/gpusync/grid/tuned/nvidia_h100_80gb_hbm3.hpp"
+        self.assertEqual(pathlib.Path(header).read_text(encoding="utf-8"), shipped.read_text(encoding="utf-8"))
+
     def test_tables_that_make_no_header(self):
         for text, *words in (("device x\n", "runs.tuning, line 1", "gpusync-tuning 1"), ("", "runs.tuning is empty"),
                              ("gpusync-tuning 1\ndevice x\n", "runs.tuning has no rules"),

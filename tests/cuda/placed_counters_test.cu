@@ -45,8 +45,11 @@ TEST_F(CudaPlacedCounters, AreCorrectUnderAnyPlanAndWithWrongPlaces) {
   }
 }
 
-TEST_F(CudaPlacedCounters, FindTwoSidesOnAnH200) {
-  if (device().name().find("H200") == std::string::npos) GTEST_SKIP() << "this is not an H200";
+TEST_F(CudaPlacedCounters, FindTwoSidesOnH100sAndH200s) {
+  const std::string& name = device().name();
+  if (name.find("H100") == std::string::npos && name.find("H200") == std::string::npos) {
+    GTEST_SKIP() << "this is neither an H100 nor an H200";
+  }
   cuda_barrier_storage<default_algorithm> storage(device(), 1);
   ASSERT_TRUE(storage.counters().placed());
   const grid::line_survey& survey = storage.counters().lease().survey().figures();

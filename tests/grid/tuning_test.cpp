@@ -241,13 +241,16 @@ RC_GTEST_PROP(BarrierTuning, AnyTextIsReadOrRefusedInWords, (const std::string& 
   }
 }
 
-TEST(BarrierTuning, ShipsATableForTheH200ThatFitsEveryGrid) {
-  const barrier_tuning tuning = barrier_tuning::shipped_for("NVIDIA H200");
-  EXPECT_EQ(tuning.device, "NVIDIA H200");
-  expect_good_table(tuning);
+TEST(BarrierTuning, ShipsTablesForTheH100AndTheH200ThatFitEveryGrid) {
+  for (const char* device : {"NVIDIA H100 80GB HBM3", "NVIDIA H200"}) {
+    const barrier_tuning tuning = barrier_tuning::shipped_for(device);
+    EXPECT_EQ(tuning.device, device);
+    expect_good_table(tuning);
+  }
 }
 
 TEST(BarrierTuning, ShippedTablesAreConstants) {
+  static_assert(grid::tuned::nvidia_h100_80gb_hbm3.rules.choose(132, 256, 132) == counter_plan{1, 1, 2, 0, 225});
   static_assert(grid::tuned::nvidia_h200.rules.choose(132, 256, 132) == counter_plan{1, 1, 2, 1, 175});
   static_assert(grid::tuned::all_valid());
   for (const grid::tuned_counters* one : grid::tuned::all) {
@@ -272,7 +275,7 @@ TEST(BarrierTuning, HeadersAreNamedAfterTheirDevice) {
 }
 
 TEST(BarrierTuning, DevicesThatNobodyHasTunedGetTheGenericTable) {
-  for (const std::string device : {"", "NVIDIA H200 NVL", "nvidia h200", "any"}) {
+  for (const std::string device : {"", "NVIDIA H200 NVL", "NVIDIA H100 PCIe", "nvidia h200", "any"}) {
     EXPECT_TRUE(same(barrier_tuning::shipped_for(device), barrier_tuning::generic())) << device;
   }
   expect_good_table(barrier_tuning::generic());

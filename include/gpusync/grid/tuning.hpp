@@ -11,6 +11,7 @@
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/tuning_text.hpp>
 #include <gpusync/grid/counter_plan.hpp>
+#include <gpusync/grid/tuned/nvidia_h100_80gb_hbm3.hpp>
 #include <gpusync/grid/tuned/nvidia_h200.hpp>
 
 namespace gpusync {
@@ -18,7 +19,7 @@ namespace gpusync {
 namespace grid::tuned {
 
 /// All that ship: a new one has its file beside the others', and its name here.
-inline constexpr const tuned_counters* all[] = {&nvidia_h200};
+inline constexpr const tuned_counters* all[] = {&nvidia_h100_80gb_hbm3, &nvidia_h200};
 
 /// Whether each has rules, and none a plan that the counters cannot follow.
 constexpr bool all_valid() {
