@@ -256,7 +256,9 @@ void add_advise(CLI::App& app, advise_options& asked, std::function<void()> call
       ->check(count(4294967295));
   advise->add_option("--from", asked.from, "Take the costs from this document of gpusync run step-costs")
       ->type_name("FILE");
-  advise->add_option("-d,--device", asked.device, "A device here or in the document, or a recorded one: nvidia-h200")
+  advise
+      ->add_option("-d,--device", asked.device,
+                   "A device here or in the document, or a recorded one: nvidia-h200, nvidia-h100-80gb-hbm3")
       ->type_name("DEVICE");
   advise->add_flag("--explain", asked.explain, "Show the terms of every prediction");
   advise->add_flag("--json", asked.as_json, "As JSON");

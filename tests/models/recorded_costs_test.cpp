@@ -14,9 +14,23 @@
 namespace gpusync::tool {
 namespace {
 
-document recorded_documents() {
+/// Costs that ship, and what they were fitted to.
+struct recorded_device {
+  const char* name;  ///< of its header, and in it
+  const advice::device_costs& (*shipped)();
+  std::vector<const char*> documents;
+};
+
+const recorded_device recorded_devices[] = {
+    {"nvidia_h200",
+     advice::recorded_on_nvidia_h200,
+     {"nvidia-h200/step-costs.json", "nvidia-h200-x2/multi-gpu-barrier.json"}},
+    {"nvidia_h100_80gb_hbm3", advice::recorded_on_nvidia_h100_80gb_hbm3, {"nvidia-h100/step-costs.json"}},
+};
+
+document together(const std::vector<const char*>& names) {
   document all;
-  for (const char* name : {"nvidia-h200/step-costs.json", "nvidia-h200-x2/multi-gpu-barrier.json"}) {
+  for (const char* name : names) {
     document one = read_document(std::string(GPUSYNC_RECORDED_RESULTS "/") + name);
     if (all.rows.empty()) all.context = one.context;
     std::ranges::move(one.rows, std::back_inserter(all.rows));
@@ -57,20 +71,30 @@ bool is_near(double shipped, double fitted) {
   return std::abs(shipped - fitted) <= 1e-3 * std::abs(fitted) + 1e-4;
 }
 
-TEST(RecordedCosts, OfTheH200AreThoseOfItsDocuments) {
-  const advice::device_costs fitted = costs_in(recorded_documents(), "cuda:0", "the recorded documents");
-  const advice::device_costs& shipped = advice::recorded_on_nvidia_h200();
-  const std::string table = "include/gpusync/advice/recorded/nvidia_h200.hpp should hold\n" + table_of(fitted);
+void expect_costs_of_its_documents(const recorded_device& one) {
+  const advice::device_costs fitted = costs_in(together(one.documents), "cuda:0", "the recorded documents");
+  const advice::device_costs& shipped = one.shipped();
+  const std::string table =
+      fmt::format("include/gpusync/advice/recorded/{}.hpp should hold\n{}", one.name, table_of(fitted));
   EXPECT_EQ(shipped.device, fitted.device);
   ASSERT_EQ(shipped.ways.size(), fitted.ways.size()) << table;
   for (size_t i = 0; i < fitted.ways.size(); ++i) {
-    const advice::way_costs &one = shipped.ways[i], &other = fitted.ways[i];
-    ASSERT_EQ(one.which, other.which) << table;
-    EXPECT_EQ(one.points, other.points) << table;
-    EXPECT_TRUE(is_near(one.host_us, other.host_us) && is_near(one.spread, other.spread)) << table;
-    for (size_t k = 0; k < advice::term_count; ++k) EXPECT_TRUE(is_near(one.us[k], other.us[k])) << table;
+    const advice::way_costs &known = shipped.ways[i], &other = fitted.ways[i];
+    ASSERT_EQ(known.which, other.which) << table;
+    EXPECT_EQ(known.points, other.points) << table;
+    EXPECT_TRUE(is_near(known.host_us, other.host_us) && is_near(known.spread, other.spread)) << table;
+    for (size_t k = 0; k < advice::term_count; ++k) EXPECT_TRUE(is_near(known.us[k], other.us[k])) << table;
   }
   EXPECT_EQ(limits_of(shipped), limits_of(fitted)) << table;
+}
+
+TEST(RecordedCosts, AreThoseOfTheirDocuments) {
+  EXPECT_EQ(std::size(recorded_devices), advice::recorded().size());
+  for (const recorded_device& one : recorded_devices) {
+    SCOPED_TRACE(one.name);
+    EXPECT_EQ(advice::recorded_of(one.shipped().device), &one.shipped());
+    expect_costs_of_its_documents(one);
+  }
 }
 
 }  // namespace

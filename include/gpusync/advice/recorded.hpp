@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include <gpusync/advice/recorded/nvidia_h100_80gb_hbm3.hpp>
 #include <gpusync/advice/recorded/nvidia_h200.hpp>
 
 namespace gpusync::advice {
 
 /// All of them, each once.
 inline const std::vector<const device_costs*>& recorded() {
-  static const std::vector<const device_costs*> all{&recorded_on_nvidia_h200()};
+  static const std::vector<const device_costs*> all{&recorded_on_nvidia_h200(), &recorded_on_nvidia_h100_80gb_hbm3()};
   return all;
 }
 

@@ -1,5 +1,5 @@
-// Fitted to results/nvidia-h200/halo-exchange.json, halo-exchange-bytes.json, halo-forms.json and
-// results/nvidia-h200-x2/multi-gpu-barrier.json; tests/models/recorded_costs_test.cpp fits them again.
+// Fitted to results/nvidia-h200/step-costs.json and results/nvidia-h200-x2/multi-gpu-barrier.json;
+// tests/models/recorded_costs_test.cpp fits them again.
 #pragma once
 
 #include <iterator>
