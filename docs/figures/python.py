@@ -1,0 +1,16 @@
+"""Where figures of docs/python.md are from; scripts/figures has the words of this text."""
+
+ends = {"CuPy": ("cupy", "cg"), "PyTorch": ("torch", "cg"), "Triton (its own: a loop of atomics)": ("triton", "atomic-loop"),
+        "numba": ("numba", "cg"), "JAX (has none)": ("jax", None)}
+devices = {"H200": record("nvidia-h200/python", "step_time"), "H100": record("nvidia-h100/python", "step_time")}
+
+
+def cell(row, column):
+    if column not in devices:
+        return None
+    front_end, own = ends[row[0]]
+    return [devices[column](method, front_end=front_end, stores=0)
+            for method in ("gpusync", "gpusync-unplaced", own) if method]
+
+
+table("| | H200 | H100 |", cell)
