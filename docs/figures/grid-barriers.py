@@ -1,0 +1,75 @@
+"""Where figures of docs/grid-barriers.md are from; scripts/figures has the words of this text."""
+
+import re
+
+default = "placed-counters-acquire-release"
+
+
+def sizes(row, column):
+    """What an algorithm does and takes: of its text, and tested there."""
+    of = {"hops": 1, "adds per block and phase": 2, "storage, bytes": 4, "most blocks": 5, "name": 0}.get(column)
+    numbers = re.findall(r"(?<![\w.])(?:\d[\d,]*(?:\.\d+)?|\d*\.\d+)(?![\w])", row[of]) if of is not None else []
+    return [STATED] * len(numbers) or None
+
+
+table("| name | hops |", sizes)
+
+four = record("nvidia-h200/grid-barriers-four-shapes", "step_time")
+shapes = ["132 x 32", "132 x 256", "264 x 1024", "1056 x 256"]
+
+
+def step(row, column):
+    if column not in shapes:
+        return [STATED] if column == "take it where" and "20 ms" in row[5] or "2010" in row[5] and column != "method" else None
+    return [four(row[0], shape=column.replace(" ", ""), stores=stores) for stores in (0, 1)]
+
+
+table("| method | 132 x 32 |", step)
+says("by its idle 132 x 256 of {} us this run was in the fast one", four("graph", shape="132x256", stores=0))
+states("by its idle 132 x {} of", "a shape")
+states_of_graphs = record("nvidia-h200/graph-states", "step_time")
+slow, fast = (states_of_graphs("graph", history=history, stores=0) for history in ("graph-uploaded", "clean"))
+says("Graphs have a slow state, {} us an idle step more", slow - fast)
+
+h100 = record("nvidia-h100/grid-barriers-four-shapes", "step_time")
+says("On an H100 the default takes {} / {} us at 132 x 256 and {} / {} at 1056 x 256, `cg` {} / {} and {} / {}, a graph with "
+     "PDL {} / {} and {} / {}",
+     *(h100(method, shape=shape, stores=stores) for method in (default, "cg", "graph-pdl")
+       for shape in ("132x256", "1056x256") for stores in (0, 1)))
+
+split = record("nvidia-h200/split-phase", "exposed")
+states("with {} us of own work, 132 x 256 and stores", "asked for on the command line")
+says("{} us of the default barrier, {} with a proxy, {} of `cg`", split(default), split(default + "+attendant"), split("cg"))
+
+votes = record("nvidia-h200/grid-votes", "step_time")
+of_votes = ("vote-add", "vote-or", "barrier-alone", "sync-add", "sync-or", default, "cg", "graph-pdl")
+at = {"shape": "132x256"}
+says("`vote_add` {}, `vote_or` {}, the barrier alone {}, `sync_add` {}, `sync_or` {}; a barrier behind which each block reads "
+     "all partial sums {}, with `cg` {}, a graph with PDL {}.", *(votes(one, **at) for one in of_votes))
+says("At 1056 x 256: {}, {}, {}, {}, {}; {}, {}, {}.", *(votes(one, shape="1056x256") for one in of_votes))
+
+solver = record("nvidia-h200/conjugate-gradients", "step_time")
+ways = ("votes", default, "cg", "graph-pdl")
+says("on a square of 128² {} us by votes, {} by barriers and partial sums, {} with `cg`, {} by the best graph (PDL)",
+     *(solver(one, side=128, type="float") for one in ways))
+says("of 512² floats {}, {}, {}, {}.", *(solver(one, side=512, type="float") for one in ways))
+
+
+def deadline(gpu, shape, stores):
+    """What a deadline adds to a step in each run, ns."""
+    with_one, without = (logs(f"{gpu}/barrier-versions.txt", rf"^step +{shape} {stores}{more} +before.*after +([\d.]+) ")
+                         for more in (", deadline", ""))
+    return [slow - fast for slow, fast in zip(with_one, without)]
+
+
+padded = ["132 x  256", "264 x 1024", "1056 x  256"]
+idle, busy = ([deadline("nvidia-h200", shape, stores) for shape in padded] for stores in ("idle", "exchange"))
+says("**Cost** of the deadline, per step: {} to {} ns at 132 x 256, {} to {} at 264 x 1024, {} to {} at 1056 x 256 without "
+     "stores in flight, {} to {} with them, in three runs on an H200", *(edge(runs) for runs in idle for edge in (min, max)),
+     min(map(min, busy)), max(map(max, busy)))
+says("{}, {} and {} ns idle on an H100", *(deadline("nvidia-h100", shape, "idle")[0] for shape in padded))
+states("in steps of {}, or `any`", "of the table's form")
+states("(`line_survey.hpp`; some {} ms, on an idle device)", "an order of magnitude, of no record")
+kept = "nvidia-h200/conjugate-gradients.json"
+before, after = logs(kept, r'"graph_step_us(?:_after)?": ([\d.]+)')
+says("Behind that run an idle node of a graph took {} us more than before it", after - before)

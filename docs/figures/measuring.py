@@ -1,0 +1,40 @@
+"""Where figures of docs/measuring.md are from; scripts/figures has the words of this text."""
+
+devices = {"H200": record("nvidia-h200/graph-states", "step_time"), "H100": record("nvidia-h100/graph-states", "step_time")}
+histories = {"fast": "clean", "slow": "graph-uploaded"}
+
+
+def node(row, column):
+    if ", " not in column:
+        return None
+    device, state = column.split(", ")
+    method, load = row[0].split(", ")
+    return devices[device](method, history=histories[state], stores=int(load != "idle"))
+
+
+table("| node of 132 x 256 |", node)
+fast, slow = (devices["H200"]("graph", history=history, stores=0) for history in ("clean", "graph-uploaded"))
+says("In the slow one every idle node takes {} us longer on an H200", slow - fast)
+
+at = {"shape": "132x256"}
+safety = record("nvidia-h200/grid-barriers-safety", "step_time")
+says("A graph passes an empty step of 132 x 256 in {} us and one with stores in flight in {} (", safety("graph", stores=0, **at),
+     safety("graph", stores=1, **at))
+older = record("nvidia-h200/grid-barriers", "step_time")
+says("an empty step of 132 x 256 takes {} us in", older("graph", stores=0, **at))
+
+# What stops the rounds, and what is told apart, is set by the source.
+setting = "what the tool is set to; a test holds it"
+states("({} % where steps are timed, {} % with `--quick`; {} and {} % for applications, {} % for calls of objects, {} and {} % "
+       "for the thesis)", setting)
+states("a timer off by {} % fails these tests", setting)
+states("hold the true figure in {} % of cases", setting)
+states("all r that it does not reject at {} % (", setting)
+states("Less than {} % matters to nobody", setting)
+states("are called different in at most {} % of runs, and so are two that differ by more than {} % called the same", setting)
+states("judged by their medians with an error of {} IQR", "the formula's")
+states("at a level of 1 - {} % / rows", setting)
+states("if other programs had more than {} % of the processors", setting)
+states("in each step another block comes about {} us late", setting)
+states("by the global timer ({} ns a tick on an H200)", "the device's; `gpusync run warp-timers` finds it")
+states("If the two differ by more than {} %, the run says so", setting)

@@ -1,0 +1,25 @@
+"""Where figures of docs/multi-gpu.md are from; scripts/figures has the words of this text."""
+
+steps = record("nvidia-h200-x2/multi-gpu-barrier", "step_time")
+shapes = ["1x32", "132x32", "132x256", "132x1024", "264x1024"]
+
+
+def step(row, column):
+    return steps(row[0], gpus=2, shape=column) if column in shapes else None
+
+
+table("| us a step, two H200s, blocks x threads on each |", step, digits=3)
+
+between, on_one = (steps.row("message", payload=0), steps.row("message-on-gpu", payload=0))
+sides = [steps.of(one, metric) for one in (between, on_one) for metric in ("one_way", "one_way_max")]
+default = steps("multi-gpu-replicated", gpus=2, shape="132x256")
+says("takes {} us, the slowest {}, and on one GPU {}, the slowest {}", *sides)
+says("the default is {} times the sum of the slowest, {} times the slowest message between GPUs and the median one on a GPU",
+     default / (sides[1] + sides[3]), default / (sides[1] + sides[2]))
+data = record("nvidia-h200-x2/multi-gpu-data", "step_time")
+ways = [data(method, data=way) for method in ("multi-gpu-replicated", "three-steps-cg", "nccl-lsa-grid-barrier")
+        for way in ("pull", "push")]
+says("{} us pulled, {} pushed; `three-steps-cg` {} and {}, `nccl-lsa-grid-barrier` {} and {}.", *ways)
+says("(`graph-across`) comes near: {} us a step with nothing to compute", steps("graph-across", gpus=2, shape="132x256"))
+states("if CMake finds NCCL {} or later", "a version")
+says("which joins no blocks: {} us", log("nvidia-h200-x2/nvshmem.txt", r"NVSHMEM [\d.]+: ([\d.]+) us"))
