@@ -45,6 +45,8 @@ struct experiment_sink {
 struct case_time {
   double full, quick;
 };
+/// What a quick case of most experiments stays within, in seconds.
+inline constexpr double usual_quick_case = 3;
 
 /// What an experiment has measured on one device: rows that are ok, but for lines through others. The document outlives
 /// it.
