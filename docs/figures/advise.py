@@ -7,3 +7,15 @@ says("predicted times were **{} %** off", 100 * off("adviser", cases=200))
 h100_near = record("nvidia-h100/advice", "near_best")
 h100_off = record("nvidia-h100/advice", "median_error")
 says("of 0052c51) **{} %** and **{} %**", 100 * h100_near("adviser", cases=200), 100 * h100_off("adviser", cases=200))
+
+# The model, and how situations are drawn.
+says("*H_B* means of an exponential ({} of 132 blocks)", sum(1 / k for k in range(1, 133)))
+rates = "the model's constants, of no device: simulated, and held by a test, which simulates them anew"
+states("of exponential draws {}, {}, {} means a step", rates)
+states("of uniform ones {}, {}, {}. The rates", rates)
+states("which a test repeats: within {} %", "what the test allows")
+states("| `round_trip` | {} |", "the term's factor")
+tool = "what the tool is set to"
+states("share of recommendations within {} % of the best, the median", tool)
+states("recommendations were within {} % of the best that was measured", tool)
+states("{} to {} threads, steps of {} to {} microseconds with any part of skew", tool)

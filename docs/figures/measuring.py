@@ -33,8 +33,20 @@ states("all r that it does not reject at {} % (", setting)
 states("Less than {} % matters to nobody", setting)
 states("are called different in at most {} % of runs, and so are two that differ by more than {} % called the same", setting)
 states("judged by their medians with an error of {} IQR", "the formula's")
-states("at a level of 1 - {} % / rows", setting)
+states("at a level of {} - {} % / rows", setting)
 states("if other programs had more than {} % of the processors", setting)
 states("in each step another block comes about {} us late", setting)
 states("by the global timer ({} ns a tick on an H200)", "the device's; `gpusync run warp-timers` finds it")
 states("If the two differ by more than {} %, the run says so", setting)
+states("phases of a grid of {} to {} times as many blocks", "asked for on the command line")
+
+pocl = "two-cores/false-verdicts.txt"
+h200 = "nvidia-h200/false-verdicts.txt"
+unclear = logs(h200, r"^pair .* (\d+) unclear")
+rows = {logs(h200, r"^pair .* (\d+) same")[i] + unclear[i] for i in range(len(unclear))}.pop()
+says("each left {} to {} of {} rows `unclear`, all together {} (", min(unclear), max(unclear), rows,
+     log(h200, r"^all pairs .* (\d+) unclear"))
+slowed = logs("nvidia-h200/slowed-verdicts.txt", r"^pair .* rows; ([\d.]+) ")
+says("had made {} to {} % slower", 100 * min(slowed) - 100, 100 * max(slowed) - 100)
+mean = sum(slowed) / len(slowed)
+says("these ten ratios scatter by {} %", 100 * (sum((one - mean) ** 2 for one in slowed) / (len(slowed) - 1)) ** 0.5)

@@ -14,3 +14,4 @@ def cell(row, column):
 
 
 table("| | H200 | H100 |", cell)
+states("numba {} fails with numpy {} at its first kernel", "versions")
