@@ -8,6 +8,7 @@
 #pragma once
 
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -32,8 +33,9 @@ inline void expect(bool right, const char* what) {
 }
 
 /// A mutant that waits for ever has been found out too, but only by somebody who waits no longer. Nothing that a check
-/// does takes a tenth of this, however busy the machine.
-inline constexpr unsigned patience_in_seconds = 15;
+/// does takes a tenth of this, however busy the machine, nor of the processors' time a fifth of this, for who waits
+/// polls.
+inline constexpr unsigned patience_in_seconds = 15, patience_of_processors = 4;
 
 inline void give_up(int) {
   const char words[] = "  not so: it comes to an end\n";
@@ -41,22 +43,32 @@ inline void give_up(int) {
   _exit(1);
 }
 
+/// SIGPROF comes when all threads together have used so many seconds more; 0: never.
+inline void allow_processors(unsigned seconds) {
+  itimerval limit{};
+  limit.it_value.tv_sec = seconds;
+  setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
 template <size_t Count>
 int run_checks(const named_check (&checks)[Count], int words, char** word) {
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   signal(SIGALRM, give_up);
+  signal(SIGPROF, give_up);
   bool found = false;
   for (const named_check& one : checks) {
     if (words > 1 && std::strcmp(word[1], one.name) != 0) continue;
     found = true;
     std::printf("%s\n", one.name);
     alarm(patience_in_seconds);
+    allow_processors(patience_of_processors);
     try {
       one.run();
     } catch (const std::exception& thrown) {
       expect(false, thrown.what());
     }
     alarm(0);
+    allow_processors(0);
   }
   if (!found) return 2;
   return failures == 0 ? 0 : 1;
