@@ -32,8 +32,8 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Experiments of the papers first, in the papers' order, then our own; behind all of them those that may take long, for
-/// a case of theirs that takes longer than was thought leaves the others without their time.
+/// Experiments of the papers first, in the papers' order, then our own; behind all of them those that may take long,
+/// for a case of theirs that takes longer than was thought leaves the others without their time.
 std::vector<const experiment*> in_order() {
   std::vector<const experiment*> all = all_experiments(), ordered;
   for (const covered_item& item : build_coverage().items) {
