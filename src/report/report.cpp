@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "boundary/method_kind.hpp"
 #include "embedded/report_chart_js.hpp"
 #include "embedded/report_data_js.hpp"
 #include "embedded/report_figures_js.hpp"
@@ -106,6 +107,18 @@ std::string navigation_html(const page_parts& parts, bool has_papers, bool has_a
   return html;
 }
 
+/// The papers' figures; their methods "floor" are those that do not wait at all.
+json figures_of_papers() {
+  json figures = json::parse(embedded::report_figures_json);
+  for (json& one : figures) {
+    if (!one.contains("methods")) continue;
+    for (json& method : one["methods"]) {
+      if (method == to_string(method_kind::floor)) method = name_of_floor;
+    }
+  }
+  return figures;
+}
+
 /// What all sections share: names of devices and documents, colours, the papers' figures.
 json shared_data(const page_parts& parts) {
   json documents = json::array(), experiments = json::array();
@@ -122,7 +135,7 @@ json shared_data(const page_parts& parts) {
   }
   return {{"devices", parts.devices.names()},  {"device_rows", std::move(rows_of_device)},
           {"documents", std::move(documents)}, {"experiments", std::move(experiments)},
-          {"colours", method_colours(rows)},   {"figures", json::parse(embedded::report_figures_json)}};
+          {"colours", method_colours(rows)},   {"figures", figures_of_papers()}};
 }
 
 /// The page's own script: one function, whose body stands in several files.
