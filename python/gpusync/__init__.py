@@ -14,6 +14,7 @@ from __future__ import annotations
 from ._barrier import GridBarrier, image_bytes
 from ._errors import (
     BrokenBarrier,
+    CompileError,
     CudaError,
     Error,
     InvalidArgument,
@@ -29,6 +30,7 @@ from ._residency import Residency
 
 __all__ = [
     "BrokenBarrier",
+    "CompileError",
     "CudaError",
     "Error",
     "GridBarrier",

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import threading
+import weakref
 from types import TracebackType
 from typing import Any, Dict, List, Optional, Tuple, Type
 
 from . import _driver, _layout, _library, _memory, _report
-from ._errors import BrokenBarrier, InvalidArgument, MissingBlock, StorageInUse
+from ._errors import BrokenBarrier, Error, InvalidArgument, MissingBlock, NotAvailable, StorageInUse
+from ._numbers import whole
 from ._residency import Extent
+
+#: Those that have not been closed: two do not lie in the same memory.
+_open: "weakref.WeakSet[GridBarrier]" = weakref.WeakSet()
+_opening = threading.Lock()
 
 
 class GridBarrier:
@@ -19,9 +27,10 @@ class GridBarrier:
     hold at once, whatever the kernel. `memory` is an array on that device (DLPack or __cuda_array_interface__) of
     `image_bytes(blocks)` bytes, which is kept for as long as the barrier; by default the barrier has memory of its own.
     `placed` says whether its counters lie where a survey of the L2 cache wants them, which needs libgpusync_c and some
-    20 ms: True, False, or None: if that library is there. It is faster, and as correct without.
+    20 ms: True, False, or None: if that library is there and can work. It is faster, and as correct without.
 
-    Reusable by one launch after another on one stream without a reset, unless a wait timed out.
+    Reusable by one launch after another on one stream without a reset, unless a wait timed out. It is memory of one
+    device in one process: it cannot be copied or pickled.
 
     Raises NoSuchDevice, InvalidArgument, NotAvailable, CudaError.
     """
@@ -35,6 +44,7 @@ class GridBarrier:
     ):
         self._close: List[Any] = []
         self._address = 0
+        device = whole(device, "A device's number")
         driver = _driver.get()
         described = driver.device(device)
         if blocks is None:
@@ -42,13 +52,19 @@ class GridBarrier:
         self._capacity = _layout.require_servable(blocks)
         self._device, self._sm_count = device, described.sm_count
         self._stream: Optional[Tuple[int, int]] = None
-        wanted = memory is None and _library.is_there() if placed is None else placed
+        wanted = memory is None and _library.is_wanted() if placed is None else placed
         if wanted and memory is not None:
             raise InvalidArgument("A survey places counters in memory of its own. Give no memory, or placed=False.")
         self._own: Any = None
         self._size = _layout.image_bytes(self._capacity)
         if wanted:
-            self._own = _library.Barrier(device, self._capacity)
+            try:
+                self._own = _library.Barrier(device, self._capacity)
+            except Error as error:
+                # Without it the barrier is as correct: only who asked for it, or named it, is told.
+                if placed or isinstance(error, NotAvailable):
+                    raise
+        if self._own is not None:
             self._close.append(self._own.close)
             self._address = self._own.address
             with driver.on(device):
@@ -56,6 +72,8 @@ class GridBarrier:
         else:
             self._allocate(memory)
             self.reset()
+        with _opening:
+            _open.add(self)
 
     def _allocate(self, memory: Any) -> None:
         driver, size = _driver.get(), self._size
@@ -65,6 +83,8 @@ class GridBarrier:
                 address = self._address
                 self._close.append(lambda: driver.free(address))
             else:
+                if isinstance(memory, GridBarrier):
+                    raise InvalidArgument("This buffer is a barrier already. Give memory that nothing else uses.")
                 given = _memory.of(memory)
                 if given.size < size:
                     raise InvalidArgument(
@@ -82,6 +102,12 @@ class GridBarrier:
                         "Give it memory there."
                     )
                 driver.require_memory(given.address, size, self._device, "The buffer")
+                with _opening:
+                    if any(one.overlaps(given.address, size) for one in _open):
+                        raise InvalidArgument(
+                            f"Another barrier lies in the {size} bytes at {given.address:#x}: both would count in the same "
+                            "words. Close that one first, or give other memory."
+                        )
                 self._address = given.address
                 self._close.append(lambda owner=given.owner: None)
             self._report = driver.allocate_mapped(_report.size(self._capacity))
@@ -120,13 +146,17 @@ class GridBarrier:
         """The same memory as an array of bytes: for front ends whose kernels take arrays, and no addresses."""
         return {"shape": (self._size,), "typestr": "|u1", "data": (self.ptr, False), "version": 3, "strides": None}
 
+    def overlaps(self, address: int, size: int) -> bool:
+        """Whether it lies in any of so many bytes at an address; no, once it is closed."""
+        return self._address != 0 and address < self._address + self._size and self._address < address + size
+
     def describe(self) -> str:
-        """What it is, in a line."""
+        """What it is, in a line. Raises InvalidArgument if the barrier has been closed."""
         where = "placed by a survey of the L2 cache" if self.placed else "lines as they come"
         name = _driver.get().device(self._device).name
         return (
             f"grid barrier of up to {self._capacity} blocks on CUDA device {self._device} ({name}), {self._size} bytes at "
-            f"{self._address:#x}, {where}"
+            f"{self.ptr:#x}, {where}"
         )
 
     def __repr__(self) -> str:
@@ -222,18 +252,39 @@ class GridBarrier:
         self._stream = None
 
     def close(self) -> None:
-        """Gives its memory back. Precondition: no kernel uses it. Afterwards it can be neither launched with nor asked."""
+        """Gives its memory back. Precondition: no kernel uses it. Afterwards it can be neither launched with nor asked.
+        Gives all back that it can, and raises CudaError for what it could not."""
         self._address = 0
-        while self._close:
-            self._close.pop()()
+        failure: Optional[Error] = None
+        with contextlib.ExitStack() as stack:
+            if self._close:
+                with contextlib.suppress(Error):  # a context that has failed is none to work in
+                    stack.enter_context(_driver.get().on(self._device))
+            while self._close:
+                try:
+                    self._close.pop()()
+                except Error as error:
+                    failure = failure or error
+        if failure is not None:
+            raise failure
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise InvalidArgument(
+            "A barrier is memory of one device in one process, and is neither copied nor pickled. Make another one there."
+        )
 
     def __enter__(self) -> "GridBarrier":
+        self.ptr  # not closed
         return self
 
     def __exit__(
         self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except Error:
+            if error is None:  # or what went wrong first is what matters
+                raise
 
     def __del__(self) -> None:
         try:

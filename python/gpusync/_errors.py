@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence, Tuple
 
 
 class Error(RuntimeError):
@@ -28,6 +28,9 @@ class NotCoResident(Error):
         super().__init__(words)
         self.requested = requested  #: blocks asked for
         self.limit = limit  #: the most that run at once; 0 if not one does
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (str(self), self.requested, self.limit)
 
 
 class MissingBlock(NamedTuple):
@@ -58,3 +61,11 @@ class CudaError(Error):
         self.call = call  #: what was called
         self.code = code  #: the driver's number
         self.name = name  #: and its name for that
+        self._words = words
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return type(self), (self.call, self.code, self.name, self._words)
+
+
+class CompileError(Error):
+    """Source that NVRTC does not take; the text is its log."""

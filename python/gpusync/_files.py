@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import Tuple, Union
 
-from ._errors import NotAvailable
+from ._errors import InvalidArgument, NotAvailable
+from ._numbers import shown, whole
 
 _PACKAGE = Path(__file__).parent
 
@@ -29,14 +30,19 @@ def nvrtc_options() -> Tuple[str, ...]:
 
 
 def _number(architecture: Union[int, str, Tuple[int, int]]) -> int:
-    if isinstance(architecture, tuple):
-        return 10 * architecture[0] + architecture[1]
-    return int(str(architecture).rstrip("af").replace("sm_", "").replace("compute_", "").replace(".", ""))
+    if isinstance(architecture, tuple) and len(architecture) == 2:
+        major, minor = (whole(one, "A part of a compute capability") for one in architecture)
+        return 10 * major + minor
+    text = architecture if isinstance(architecture, str) else "" if isinstance(architecture, (bool, tuple)) else str(architecture)
+    found = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3})[af]?|(\d{1,2})\.(\d)", text)
+    if found is None or isinstance(architecture, float):
+        raise InvalidArgument(f'An architecture is 90, "sm_90", "9.0" or (9, 0), not {shown(architecture)}.')
+    return int(found.group(1) or found.group(2) + found.group(3))
 
 
 def bitcode(architecture: Union[int, str, Tuple[int, int]] = 90) -> str:
     """The file of LLVM bitcode with the device functions (gpusync/device_functions.cuh) for a GPU of an architecture: 90,
-    "sm_90" or (9, 0). Raises NotAvailable if there is none."""
+    "sm_90", "9.0" or (9, 0). Raises NotAvailable if there is none, InvalidArgument for what is no architecture."""
     folder = _PACKAGE / "bitcode"
     there = {}
     for file in folder.glob("gpusync-sm_*.bc"):

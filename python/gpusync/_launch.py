@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any, Iterable, List, Optional, Sequence, Tuple
+import math
+import numbers
+import threading
+from contextlib import contextmanager
+from typing import Any, Iterable, Iterator, List, Optional, Sequence, Tuple
 
 from . import _driver, _memory
 from ._barrier import GridBarrier
 from ._errors import InvalidArgument
+from ._numbers import shown, whole
 from ._residency import (
     Extent,
     Needs,
@@ -20,28 +25,45 @@ from ._residency import (
 )
 
 
-def function_of(kernel: Any) -> int:
-    """The CUfunction of a kernel: a number, or something that holds one."""
+#: One check and launch after another, so that no other thread's comes between them.
+_turn = threading.RLock()
+
+
+def _function_in(kernel: Any, depth: int) -> Optional[int]:
     if isinstance(kernel, ctypes.c_void_p):
         return kernel.value or 0
     for name in ("func", "function", "handle"):  # torch._compile_kernel's, Triton's compiled, cuda.core's
         inner = getattr(kernel, name, None)
         if inner is not None and inner is not kernel:
-            return function_of(inner)
+            return _function_in(inner, depth - 1) if depth > 0 else None
     inner = getattr(kernel, "kernel", None)  # cupy.RawKernel
     if inner is not None and isinstance(getattr(inner, "ptr", None), int):
         return int(inner.ptr)
     if isinstance(getattr(kernel, "ptr", None), int):
         return int(kernel.ptr)
-    if hasattr(kernel, "__index__") or hasattr(kernel, "__int__"):
-        return int(kernel)
-    raise InvalidArgument(f"A kernel is a CUfunction or an object that has one; {type(kernel).__name__} has none.")
+    # A number, or cuda.bindings' CUfunction, which has __int__; other numbers have that too.
+    if isinstance(kernel, numbers.Number) and (isinstance(kernel, bool) or not isinstance(kernel, numbers.Integral)):
+        return None
+    if isinstance(kernel, (str, bytes)) or hasattr(kernel, "__array_interface__"):
+        return None
+    return int(kernel) if hasattr(kernel, "__index__") or hasattr(kernel, "__int__") else None
+
+
+def function_of(kernel: Any) -> int:
+    """The CUfunction of a kernel: a number, or something that holds one."""
+    found = _function_in(kernel, 4)
+    if found is None:
+        raise InvalidArgument(f"A kernel is a CUfunction or an object that has one; {type(kernel).__name__} has none.")
+    if found <= 0:
+        raise InvalidArgument(f"A kernel's CUfunction is an address, not {found}.")
+    return found
 
 
 def max_co_resident(kernel: Any, threads: Extent, shared: int = 0, device: int = 0) -> Residency:
     """How many blocks of a kernel run at once on a device, and what limits them. Raises InvalidArgument for a shape that
     no launch can have."""
-    return _residency_of(function_of(kernel), count(threads), shared, device)[0]
+    ordinal = whole(device, "A device's number")
+    return _residency_of(function_of(kernel), count(threads), whole(shared, "Dynamic shared memory"), ordinal)[0]
 
 
 def _residency_of(function: int, threads: int, shared: int, ordinal: int) -> Tuple[Residency, Needs]:
@@ -72,6 +94,13 @@ def _residency_of(function: int, threads: int, shared: int, ordinal: int) -> Tup
 _CLUSTER = (_driver.CLUSTER_WIDTH, _driver.CLUSTER_HEIGHT, _driver.CLUSTER_DEPTH)
 
 
+def _only_barriers(given: Iterable[Any]) -> Iterator[GridBarrier]:
+    for one in given:
+        if not isinstance(one, GridBarrier):
+            raise InvalidArgument(f"A launch is checked for barriers; {shown(one)} is no gpusync.GridBarrier.")
+        yield one
+
+
 def check_launch(
     kernel: Any,
     grid: Extent,
@@ -84,12 +113,14 @@ def check_launch(
 ) -> None:
     """Raises what launch() would raise, and starts nothing."""
     function, blocks, threads = function_of(kernel), count(grid), count(block)
+    shared, device = whole(shared, "Dynamic shared memory"), whole(device, "A device's number")
+    stream = None if stream is None else whole(stream, "A stream's handle")
     check_shape(_driver.get().device(device), blocks, threads, shared)
     found, needs = _residency_of(function, threads, shared, device)
     require_co_resident(found, _driver.get().device(device).name, blocks, needs)
     seen: List[GridBarrier] = []
-    for barrier in barriers:
-        if any(barrier is other for other in seen):
+    for barrier in _only_barriers(barriers):
+        if any(other.overlaps(barrier.ptr, barrier.nbytes) for other in seen):
             raise InvalidArgument(
                 "Two barriers among the kernel's arguments share one storage, and would count in the same words. Pass "
                 "one of them and refer to it, or make a storage for each."
@@ -98,8 +129,22 @@ def check_launch(
         seen.append(barrier)
 
 
+@contextmanager
+def checked_launch(
+    kernel: Any, grid: Extent, block: Extent, barriers: Sequence[GridBarrier], *, shared: int, device: int, stream: int
+) -> Iterator[None]:
+    """Checks a launch, which is what the `with` statement holds, and notes it. No other thread's comes between."""
+    with _turn:
+        check_launch(kernel, grid, block, barriers, shared=shared, device=device, stream=stream)
+        yield
+        for barrier in barriers:
+            barrier.note_launch(stream)
+
+
 def barriers_among(arguments: Sequence[Any]) -> List[GridBarrier]:
     """The barriers that a kernel is given. Raises InvalidArgument if there are none, for then nothing can be checked."""
+    if not isinstance(arguments, (list, tuple)):
+        raise InvalidArgument(f"A kernel's arguments are a tuple or a list, not {shown(arguments)}.")
     barriers = [one for one in arguments if isinstance(one, GridBarrier)]
     if not barriers:
         raise InvalidArgument(
@@ -127,7 +172,10 @@ def _scalar(value: Any, size: Optional[int], place: int) -> Any:
         raise InvalidArgument(f"{where} is {value!r}, but the kernel takes {size} bytes there.")
     if isinstance(value, int) and not isinstance(value, bool) and not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
         raise InvalidArgument(f"{where} is {value}, which does not fit into the {size} bytes that the kernel takes there.")
-    return kinds[size](value)
+    made = kinds[size](value)
+    if isinstance(value, float) and math.isfinite(value) and not math.isfinite(made.value):
+        raise InvalidArgument(f"{where} is {value!r}, which does not fit into the {size} bytes that the kernel takes there.")
+    return made
 
 
 def _argument(value: Any, size: Optional[int], place: int) -> Any:
@@ -148,7 +196,7 @@ def _argument(value: Any, size: Optional[int], place: int) -> Any:
         data = value.tobytes()
         made = (ctypes.c_char * len(data)).from_buffer_copy(data)
     elif hasattr(value, "__dlpack__"):
-        made = ctypes.c_uint64(_memory.of(value).address)
+        made = ctypes.c_uint64(_memory.address_of(value, f"Argument {place} of the kernel"))
     else:
         raise InvalidArgument(
             f"Argument {place} of the kernel is a {type(value).__name__}. A kernel takes barriers, arrays on the GPU, and "
@@ -186,11 +234,13 @@ def launch(
     StorageInUse, CudaError; then nothing was started.
     """
     barriers = barriers_among(args)
-    ordinal = barriers[0].device if device is None else device
+    ordinal = barriers[0].device if device is None else whole(device, "A device's number")
+    shared, stream = whole(shared, "Dynamic shared memory"), whole(stream, "A stream's handle")
     driver = _driver.get()
     function = function_of(kernel)
-    check_launch(function, grid, block, barriers, shared=shared, device=ordinal, stream=stream)
-    with driver.on(ordinal):
+    with checked_launch(
+        function, grid, block, barriers, shared=shared, device=ordinal, stream=stream
+    ), driver.on(ordinal):
         values = _arguments(function, args)
         pointers = (ctypes.c_void_p * len(values))(*(ctypes.addressof(one) for one in values))
         driver.call(
@@ -202,5 +252,3 @@ def launch(
             ctypes.c_void_p(stream),
             pointers,
         )
-    for barrier in barriers:
-        barrier.note_launch(stream)

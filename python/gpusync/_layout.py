@@ -7,6 +7,7 @@ import struct
 from typing import NamedTuple, Sequence
 
 from ._errors import InvalidArgument
+from ._numbers import whole
 
 MAX_BLOCKS = 32767
 ALIGNMENT = 128
@@ -51,6 +52,7 @@ UNPLACED = (Plan(2, 1, 2, 0, 200), Plan(2, 1, 2, 0, 225), Plan(2, 1, 2, 0, 225),
 
 def require_servable(blocks: int) -> int:
     """The same number. Raises InvalidArgument if no barrier serves so many blocks."""
+    blocks = whole(blocks, "A number of blocks")
     if not 1 <= blocks <= MAX_BLOCKS:
         raise InvalidArgument(f"A placed-counters barrier serves 1 to {MAX_BLOCKS} blocks, not {blocks}.")
     return blocks

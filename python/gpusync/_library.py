@@ -32,13 +32,17 @@ def path() -> Optional[str]:
 @functools.lru_cache(maxsize=None)
 def _load(where: str) -> ctypes.CDLL:
     library = ctypes.CDLL(where)
+    for name in ("create", "address", "placed", "reset", "destroy"):
+        getattr(library, f"gpusync_barrier_{name}")  # or an AttributeError: another library, or an older one
     library.gpusync_last_error.restype = ctypes.c_char_p
     return library
 
 
-def is_there() -> bool:
-    """Whether it can be loaded."""
+def is_wanted() -> bool:
+    """Whether it can be loaded, or was named: then what is wrong with it is to be said."""
     found = path()
+    if os.environ.get(VARIABLE):
+        return True
     if found is None:
         return False
     try:
@@ -74,10 +78,13 @@ class Barrier:
     def __init__(self, device: int, blocks: int):
         self._barrier = _handle()
         _call("gpusync_barrier_create", ctypes.c_int(device), ctypes.c_uint64(blocks), ctypes.byref(self._barrier))
-        address = ctypes.c_uint64()
-        _call("gpusync_barrier_address", self._barrier, ctypes.byref(address))
-        placed = ctypes.c_int()
-        _call("gpusync_barrier_placed", self._barrier, ctypes.byref(placed))
+        address, placed = ctypes.c_uint64(), ctypes.c_int()
+        try:
+            _call("gpusync_barrier_address", self._barrier, ctypes.byref(address))
+            _call("gpusync_barrier_placed", self._barrier, ctypes.byref(placed))
+        except Error:
+            self.close()
+            raise
         self.address, self.placed = address.value, placed.value != 0
 
     def reset(self) -> None:

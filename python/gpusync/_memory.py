@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, NamedTuple, Optional
 
-from ._errors import InvalidArgument
+from ._errors import Error, InvalidArgument
 
 
 class _DLDevice(ctypes.Structure):
@@ -29,6 +29,7 @@ class _DLTensor(ctypes.Structure):
 
 
 _DL_CUDA = 2
+_DL_REACHED = (2, 3, 13)  # by kernels
 _DL_NAMES = {1: "the host", 2: "CUDA", 3: "pinned memory of the host", 10: "ROCm", 13: "managed memory"}
 
 _pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
@@ -63,14 +64,22 @@ def _size(shape: Any, item: int) -> int:
     return size
 
 
+def _dlpack_place(kind: int) -> str:
+    return _DL_NAMES.get(kind, f"DLPack device {kind}")
+
+
+def _tensor_of(capsule: Any) -> _DLTensor:
+    return ctypes.cast(_pointer_of(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+
+
 def _from_dlpack(owner: Any) -> Memory:
     kind, number = owner.__dlpack_device__()
     if int(kind) != _DL_CUDA:
         raise InvalidArgument(
-            f"A barrier lies in memory of a CUDA device; this buffer lies in {_DL_NAMES.get(int(kind), f'DLPack device {int(kind)}')}."
+            f"A barrier lies in memory of a CUDA device; this buffer lies in {_dlpack_place(int(kind))}."
         )
     capsule = owner.__dlpack__()
-    tensor = ctypes.cast(_pointer_of(capsule, b"dltensor"), ctypes.POINTER(_DLTensor)).contents
+    tensor = _tensor_of(capsule)
     item = (tensor.dtype.bits * tensor.dtype.lanes + 7) // 8
     shape = [tensor.shape[i] for i in range(tensor.ndim)]
     if tensor.strides:
@@ -92,12 +101,40 @@ def _from_cuda_array(owner: Any) -> Memory:
     return Memory(address, _size(shape, item), None, owner)
 
 
+def address_of(array: Any, what: str) -> int:
+    """Where an array begins that a kernel is given by DLPack. Raises InvalidArgument, naming `what` it is, for one that
+    no kernel reaches."""
+    try:
+        kind = int(array.__dlpack_device__()[0])
+        if kind not in _DL_REACHED:
+            raise InvalidArgument(f"{what} lies in {_dlpack_place(kind)}. Move it to the GPU.")
+        tensor = _tensor_of(array.__dlpack__())
+        return int((tensor.data or 0) + tensor.byte_offset)
+    except Error:
+        raise
+    except Exception as error:
+        raise InvalidArgument(f"{what} does not say by DLPack where it lies: {error}.") from error
+
+
 def of(buffer: Any) -> Memory:
     """The memory of a buffer. Raises InvalidArgument for what is none, or lies elsewhere, or in pieces."""
-    if hasattr(buffer, "__dlpack__") and hasattr(buffer, "__dlpack_device__"):
-        return _from_dlpack(buffer)
-    if hasattr(buffer, "__cuda_array_interface__"):
-        return _from_cuda_array(buffer)
+    try:
+        if hasattr(buffer, "__dlpack__") and hasattr(buffer, "__dlpack_device__"):
+            found = _from_dlpack(buffer)
+        elif hasattr(buffer, "__cuda_array_interface__"):
+            found = _from_cuda_array(buffer)
+        else:
+            found = None
+    except Error:
+        raise
+    except Exception as error:  # whatever its owner's description leads to
+        raise InvalidArgument(
+            f"This {type(buffer).__name__} does not describe its memory as an array does: {type(error).__name__}: {error}."
+        ) from error
+    if found is not None:
+        if found.size < 0 or found.address <= 0:
+            raise InvalidArgument(f"This buffer has {found.size} bytes at {found.address:#x}, which is no memory.")
+        return found
     raise InvalidArgument(
         f"A barrier's memory is an array on a CUDA device, with __dlpack__ or __cuda_array_interface__; "
         f"{type(buffer).__name__} has neither."

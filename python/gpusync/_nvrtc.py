@@ -10,11 +10,7 @@ import site
 import sys
 from typing import Iterator, Sequence, Tuple
 
-from ._errors import Error, NotAvailable
-
-
-class CompileError(Error):
-    """Source that NVRTC does not take; the text is its log."""
+from ._errors import CompileError, Error, NotAvailable
 
 
 def _candidates() -> Iterator[str]:

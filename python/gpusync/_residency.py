@@ -3,11 +3,12 @@ include/gpusync/launch/residency.hpp and cuda_admission.hpp compute, in the same
 
 from __future__ import annotations
 
-from typing import NamedTuple, Sequence, Tuple, Union
+from typing import NamedTuple, Sequence, SupportsIndex, Tuple, Union
 
 from ._errors import InvalidArgument, NotCoResident
+from ._numbers import shown, whole
 
-Extent = Union[int, Sequence[int]]
+Extent = Union[SupportsIndex, Sequence[SupportsIndex]]
 
 WARP = 32
 
@@ -64,15 +65,19 @@ class Residency(NamedTuple):
 
 def extent(size: Extent) -> Tuple[int, int, int]:
     """A grid or a block in three dimensions: a number, or one to three of them."""
-    sizes = (size,) if isinstance(size, int) else tuple(size)
+    if isinstance(size, (str, bytes)):
+        raise InvalidArgument(f"A grid and a block are whole numbers, not {shown(size)}.")
+    try:
+        sizes: Sequence[SupportsIndex] = tuple(size)  # type: ignore[arg-type]
+    except TypeError:  # one number, or nothing that a grid can be
+        sizes = (size,)  # type: ignore[assignment]
     if not 1 <= len(sizes) <= 3:
         raise InvalidArgument(f"A grid and a block have one to three dimensions; this one has {len(sizes)}.")
-    for one in sizes:
-        if isinstance(one, bool) or not hasattr(one, "__index__"):
-            raise InvalidArgument(f"A grid's and a block's dimensions are whole numbers, not {one!r}.")
-        if int(one) < 0:
-            raise InvalidArgument(f"Given was {int(one)} as a size. Sizes are not negative.")
-    x, y, z = (tuple(int(one) for one in sizes) + (1, 1))[:3]
+    numbers = tuple(whole(one, "A dimension of a grid or a block") for one in sizes)
+    for one in numbers:
+        if one < 0:
+            raise InvalidArgument(f"Given was {one} as a size. Sizes are not negative.")
+    x, y, z = (numbers + (1, 1))[:3]
     return x, y, z
 
 

@@ -26,7 +26,7 @@ def launch(
     import cupy
     import numpy
 
-    if not getattr(kernel, "enable_cooperative_groups", True):
+    if not getattr(kernel, "enable_cooperative_groups", False):
         raise InvalidArgument(
             "The kernel would not be launched cooperatively, so its blocks need not run at once. Make its module with "
             "enable_cooperative_groups=True."
@@ -34,9 +34,6 @@ def launch(
     barriers = _launch.barriers_among(args)
     on = cupy.cuda.get_current_stream() if stream is None else stream
     device = cupy.cuda.Device().id
-    _launch.check_launch(kernel, grid, block, barriers, shared=shared, device=device, stream=on.ptr)
     values = tuple(numpy.uint64(one.ptr) if isinstance(one, GridBarrier) else one for one in args)
-    with on:
+    with _launch.checked_launch(kernel, grid, block, barriers, shared=shared, device=device, stream=on.ptr), on:
         kernel(extent(grid), extent(block), values, shared_mem=shared)
-    for barrier in barriers:
-        barrier.note_launch(on.ptr)

@@ -83,11 +83,9 @@ def launch(kernel: Any, grid: Extent, block: Extent, args: Sequence[Any], *, sha
     values = tuple(one.ptr if isinstance(one, GridBarrier) else one for one in args)
     compiled = kernel.compile(tuple(kernel.typeof_pyval(one) for one in values))
     device = cuda.get_current_device().id
-    _launch.check_launch(
+    with _launch.checked_launch(
         _function_of(compiled), grid, block, barriers, shared=shared, device=device, stream=int(stream)
-    )
-    if not compiled.cooperative:
-        raise InvalidArgument("The kernel calls none of gpusync.numba's functions, so nothing in it waits at a barrier.")
-    kernel[extent(grid), extent(block), stream, shared](*values)
-    for barrier in barriers:
-        barrier.note_launch(int(stream))
+    ):
+        if not compiled.cooperative:
+            raise InvalidArgument("The kernel calls none of gpusync.numba's functions, so nothing in it waits at a barrier.")
+        kernel[extent(grid), extent(block), stream, shared](*values)

@@ -17,7 +17,7 @@ program must come to them: no warp specialization around them, and no pipelined 
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Callable, Dict, Union
 
 from triton.language import core
 from triton.runtime import driver as _triton
@@ -91,7 +91,7 @@ def options() -> Dict[str, Any]:
     return {"launch_cooperative_grid": True, "extern_libs": {"gpusync": bitcode(target.arch)}}
 
 
-def launch(kernel: Any, grid: Extent, *args: Any, **named: Any) -> None:
+def launch(kernel: Any, grid: Union[Extent, Callable[[Dict[str, Any]], Extent]], *args: Any, **named: Any) -> None:
     """Launches a @triton.jit function on the current device and stream. Barriers go as their addresses, all else as
     `kernel[grid](...)` takes it. Raises as gpusync.launch()."""
     barriers = _launch.barriers_among([*args, *named.values()])
@@ -104,6 +104,8 @@ def launch(kernel: Any, grid: Extent, *args: Any, **named: Any) -> None:
         )
     values = [one.ptr if isinstance(one, GridBarrier) else one for one in args]
     given = {name: one.ptr if isinstance(one, GridBarrier) else one for name, one in given.items()}
+    if callable(grid):  # as Triton takes it: of the arguments by name
+        grid = grid({**dict(zip(getattr(kernel, "arg_names", ()), values)), **given})
     blocks = extent(grid)
     compiled = kernel.warmup(*values, grid=blocks, **given)
     compiled = compiled.result() if hasattr(compiled, "result") else compiled
@@ -111,7 +113,7 @@ def launch(kernel: Any, grid: Extent, *args: Any, **named: Any) -> None:
     device = _triton.active.get_current_device()
     stream = _triton.active.get_current_stream(device)
     # The driver's own count of shared memory has what Triton asks for only at the launch.
-    _launch.check_launch(
+    with _launch.checked_launch(
         compiled,
         blocks,
         compiled.metadata.num_warps * _WARP,
@@ -119,7 +121,5 @@ def launch(kernel: Any, grid: Extent, *args: Any, **named: Any) -> None:
         shared=compiled.metadata.shared,
         device=device,
         stream=stream,
-    )
-    kernel[blocks](*values, **given)
-    for barrier in barriers:
-        barrier.note_launch(stream)
+    ):
+        kernel[blocks](*values, **given)

@@ -223,7 +223,7 @@ class Launching(Case):
         refused(gpusync.InvalidArgument, "clusters", FAKE.function(cluster=2), 32)
         refused(gpusync.InvalidArgument, "one to three dimensions", FAKE.function(), (1, 1, 1, 1))
         refused(gpusync.InvalidArgument, "Given was -1 as a size. Sizes are not negative.", FAKE.function(), (-1, 1))
-        refused(gpusync.InvalidArgument, "whole numbers, not 1.5", FAKE.function(), (1.5,))
+        refused(gpusync.InvalidArgument, "A dimension of a grid or a block is a whole number, not 1.5.", FAKE.function(), (1.5,))
 
     def test_more_shared_memory_than_by_default_is_asked_for(self):
         gpusync.launch(FAKE.function(), 132, 256, (self.barrier,), shared=100_000)

@@ -167,6 +167,7 @@ int cuMemHostGetDevicePointer_v2(uint64_t* on_device, void* address, unsigned) {
   return success;
 }
 int cuMemFreeHost(void* address) {
+  FAILS_IF_TOLD;
   if (allocated.erase(reinterpret_cast<uint64_t>(address)) == 0) return invalid_value;
   std::free(address);
   return success;

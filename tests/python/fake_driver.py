@@ -19,7 +19,7 @@ def run_with_fake(compiler):
         subprocess.run([compiler, "-std=c++17", "-O0", "-shared", "-fPIC", "-o", library, str(HERE / "fake_cuda.cpp")],
                        check=True)
         environment = dict(os.environ, LD_LIBRARY_PATH=folder, GPUSYNC_FAKE=library, PYTHONPATH=str(PACKAGE),
-                           GPUSYNC_LIBRARY=os.path.join(folder, "none"))
+                           GPUSYNC_LIBRARY="", GPUSYNC_COMPILER=compiler)
         return subprocess.run([sys.executable, sys.argv[0], *sys.argv[2:]], env=environment).returncode
 
 
