@@ -6,9 +6,7 @@ calls = record("nvidia-h200/rmw-cost", "call_time")
 
 def then(method, memory, participants, metric="call_time"):
     """What the paper prints of the GeForce 8800 GT; the document has its rows."""
-    rows = [row for row in calls.rows(method, memory=memory, participants=participants)
-            if row["device"] == "published: GeForce 8800 GT" and metric in row["metrics"]]
-    return calls.of(rows[0], metric) if len(rows) == 1 else None
+    return calls.published(method, metric, device="published: GeForce 8800 GT", memory=memory, participants=participants)
 
 
 def now(method, memory, participants, metric="call_time"):
@@ -21,8 +19,8 @@ def in_global(row, column):
     if column == "global memory, ADD":
         return None
     if column.startswith("then"):
-        return {"hardware": [then("published-hardware", "global", n) for n in (1, 5)],
-                "coalesced-store-32": [then("published-coalesced-store", "global", n, metric) for n in (1, 5)
+        return {"hardware": [then("hardware", "global", n) for n in (1, 5)],
+                "coalesced-store-32": [then("coalesced-store", "global", n, metric) for n in (1, 5)
                                        for metric in ("call_time", "call_time_over_hardware")]}.get(method)
     metrics = ["call_time"] if method == "hardware" else ["call_time", "call_time_over_hardware"]
     return [now(method, "global", int(column.split()[0]), metric) for metric in metrics]
@@ -33,8 +31,8 @@ def in_shared(row, column):
     if column.startswith("shared memory"):
         return None
     if column.startswith("then"):
-        return {"hardware-global": [then("published-hardware-global", "shared", n) for n in (1, 5)],
-                "coalesced-store-32": [then("published-coalesced-store", "shared", n, metric) for n in (1, 5)
+        return {"hardware-global": [then("hardware-global", "shared", n) for n in (1, 5)],
+                "coalesced-store-32": [then("coalesced-store", "shared", n, metric) for n in (1, 5)
                                        for metric in ("call_time", "call_time_over_hardware-global")]}.get(method)
     if (method, column) == ("coalesced-store-32", "16"):
         return None
@@ -68,12 +66,12 @@ says("`cas`: {} to {} us on 32-bit words ({} to {} times the hardware's), {} to 
 
 ours = ("cas-mail-16", "cas128", "cas")
 ratios = [now(method, "global", 132, over) for method in ours]
-paper = [then("published-coalesced-store", "global", n, over) for n in (1, 5)]
+paper = [then("coalesced-store", "global", n, over) for n in (1, 5)]
 today = [now("coalesced-store-32", "global", n, over) for n in (1, 5)]
 says("then {} times for one block, {} for five; now {} and {}. With 132 blocks {} to {} times", *paper, *today, min(ratios),
      max(ratios))
 says("no: from {} to {}. An atomic addition then took longer with more blocks ({} to {} us), now {} us", *today,
-     *(then("published-hardware", "global", n) for n in (1, 5)), now("hardware", "global", 5))
+     *(then("hardware", "global", n) for n in (1, 5)), now("hardware", "global", 5))
 rates = {method: now(method, "global", 132, "calls_per_second") for method in ("hardware", "cas-mail-16", "cas-loop")}
 says("with 132 blocks {} times the calls of a compare-and-swap loop, and no call longer than {} us where the loop had one of "
      "{} ms", rates["cas-mail-16"] / rates["cas-loop"], max(now(method, "global", 132, "longest_call") for method in ours),

@@ -21,8 +21,7 @@ def with_interval(loop, method, **axes):
 
 def then(loop, method, card, metric="rho_none", **axes):
     """What the paper prints of a card; the document has its rows."""
-    return loops[loop].of(next(row for row in loops[loop].rows(f"published-{method}", **axes)
-                               if row["device"] == f"published: GeForce {card}" and metric in row["metrics"]), metric)
+    return loops[loop].published(method, metric, device=f"published: GeForce {card}", **axes)
 
 
 def then_gains(loop, method, **axes):

@@ -14,9 +14,7 @@ def of_both(name, metric=None):
 
 def paper(of, method, gpu, metric, **axes):
     """What the paper prints, which the records hold beside the measured rows."""
-    [value] = [of.of(row, metric) for row in of.rows(f"published-{method}", **axes)
-               if row["device"] == f"published: Tesla {gpu}" and metric in row["metrics"]]
-    return value
+    return of.published(method, metric, device=f"published: Tesla {gpu}", **axes)
 
 
 def interval(row, metric):
