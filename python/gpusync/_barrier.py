@@ -14,7 +14,7 @@ from ._errors import BrokenBarrier, Error, InvalidArgument, MissingBlock, NotAva
 from ._numbers import whole
 from ._residency import Extent
 
-#: Those that have not been closed: two do not lie in the same memory.
+#: Those that there are, the closed among them: two that are open do not lie in the same memory.
 _open: "weakref.WeakSet[GridBarrier]" = weakref.WeakSet()
 _opening = threading.Lock()
 
@@ -66,22 +66,36 @@ class GridBarrier:
                     raise
         if self._own is not None:
             self._close.append(self._own.close)
-            self._address = self._own.address
+            self._lie_at(self._own.address)
             with driver.on(device):
                 self._report = _layout.report_address(driver.read(self._address, _layout.HEADER_BYTES))
         else:
-            self._allocate(memory)
-            self.reset()
+            try:
+                self._allocate(memory)
+                self.reset()
+            except Exception:  # which may keep this half of a barrier alive, and its place taken
+                with contextlib.suppress(Error):
+                    self.close()
+                raise
+
+    def _lie_at(self, address: int, given: bool = False) -> None:
+        """From now on this barrier's place. Raises InvalidArgument if it was given, and another barrier lies there."""
         with _opening:
+            if given and any(one.overlaps(address, self._size) for one in _open):
+                raise InvalidArgument(
+                    f"Another barrier lies in the {self._size} bytes at {address:#x}: both would count in the same words. "
+                    "Close that one first, or give other memory."
+                )
+            self._address = address
             _open.add(self)
 
     def _allocate(self, memory: Any) -> None:
         driver, size = _driver.get(), self._size
         with driver.on(self._device):
             if memory is None:
-                self._address = driver.allocate(size)
-                address = self._address
+                address = driver.allocate(size)
                 self._close.append(lambda: driver.free(address))
+                self._lie_at(address)
             else:
                 if isinstance(memory, GridBarrier):
                     raise InvalidArgument("This buffer is a barrier already. Give memory that nothing else uses.")
@@ -102,13 +116,7 @@ class GridBarrier:
                         "Give it memory there."
                     )
                 driver.require_memory(given.address, size, self._device, "The buffer")
-                with _opening:
-                    if any(one.overlaps(given.address, size) for one in _open):
-                        raise InvalidArgument(
-                            f"Another barrier lies in the {size} bytes at {given.address:#x}: both would count in the same "
-                            "words. Close that one first, or give other memory."
-                        )
-                self._address = given.address
+                self._lie_at(given.address, given=True)
                 self._close.append(lambda owner=given.owner: None)
             self._report = driver.allocate_mapped(_report.size(self._capacity))
             report = self._report

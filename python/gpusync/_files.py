@@ -33,9 +33,9 @@ def _number(architecture: Union[int, str, Tuple[int, int]]) -> int:
     if isinstance(architecture, tuple) and len(architecture) == 2:
         major, minor = (whole(one, "A part of a compute capability") for one in architecture)
         return 10 * major + minor
-    text = architecture if isinstance(architecture, str) else "" if isinstance(architecture, (bool, tuple)) else str(architecture)
+    text = "" if isinstance(architecture, (bool, float, tuple)) else str(architecture)
     found = re.fullmatch(r"(?:sm_|compute_)?(\d{2,3})[af]?|(\d{1,2})\.(\d)", text)
-    if found is None or isinstance(architecture, float):
+    if found is None:
         raise InvalidArgument(f'An architecture is 90, "sm_90", "9.0" or (9, 0), not {shown(architecture)}.')
     return int(found.group(1) or found.group(2) + found.group(3))
 

@@ -67,6 +67,12 @@ class Barriers(Case):
                     memory=overlapping)
         self.raises(gpusync.InvalidArgument, "is a barrier already", gpusync.GridBarrier, blocks=100, memory=first)
         first.close()
+        for call in ("cuMemHostAlloc", "cuMemcpyHtoD_v2"):
+            FAKE.fail(call)
+            try:
+                gpusync.GridBarrier(blocks=132, memory=array)
+            except gpusync.CudaError:  # what was not made is not in the way, even while its error is looked at
+                gpusync.GridBarrier(blocks=132, memory=array).close()
         again = gpusync.GridBarrier(blocks=132, memory=array)  # once it is closed, or gone
         del again
         gpusync.GridBarrier(blocks=132, memory=array)
