@@ -1,5 +1,6 @@
 // The barriers across GPUs as they are shipped, and wrong ones, which the explorer must find out.
 #include <gpusync/multi_gpu/registry.hpp>
+#include <gpusync/multi_gpu/signalled.hpp>
 
 #include "checks.hpp"
 #include "gpus_program.hpp"
@@ -14,7 +15,11 @@ using multi_gpu::all_to_all;
 using multi_gpu::central;
 using multi_gpu::disseminated;
 using multi_gpu::replicated;
+using multi_gpu::signalled;
 using multi_gpu::two_level;
+
+/// All that ship, and the one whose messages are a library's.
+using algorithms = multi_gpu::algorithms::with_first<two_level<signalled<stored_signals>>>;
 
 shape of(uint32_t gpus, uint32_t blocks_of_each, uint32_t threads = 1, bool stale = true) {
   shape form;
@@ -80,7 +85,7 @@ void add_mutant(const std::string& name, failure expected, const shape& form, co
 /// `Memory` must break each exchange.
 template <class Memory>
 void add_for_all(const std::string& mutation, failure expected) {
-  multi_gpu::algorithms::for_each([&](auto tag) {
+  algorithms::for_each([&](auto tag) {
     using algorithm = decltype(tag);
     add_mutant<algorithm, Memory>(mutation + "_" + gpusync::grid::name_of<algorithm>(), expected, of(2, 2));
   });
@@ -99,6 +104,9 @@ void add_mutants() {
                                                    phases(3, 0xfffffffe));
   add_mutant<two_level<ignores_wraps<replicated>>>("replicated_ignores_wraps", failure::early_release, of(2, 1),
                                                    phases(3, 0xfffe));
+  add_mutant<two_level<signalled<unreleased_signals>>>("signals_release_nothing", failure::data_race, of(2, 2));
+  add_mutant<two_level<ignores_wraps<signalled<stored_signals>>>>("signals_ignore_wraps", failure::early_release,
+                                                                  of(2, 1), phases(3, 0xfffffffe));
   add_mutant<two_level<overlooks_a_gpu>>("overlooks_a_gpu", failure::early_release, of(3, 1));
   add_mutant<two_level<forgets_the_copies>>("forgets_the_copies", failure::deadlock, of(2, 2, 1, false));
   add_mutant<two_level<phase_of_the_first_line>>("phase_of_the_first_line", failure::early_release, of(2, 1, 3, false),
@@ -118,7 +126,7 @@ void add_mutants() {
 }  // namespace
 
 void add_multi_gpu_checks() {
-  multi_gpu::algorithms::for_each([](auto tag) {
+  algorithms::for_each([](auto tag) {
     using algorithm = decltype(tag);
     add_check("multi_gpu", gpusync::grid::name_of<algorithm>(), check_algorithm<algorithm>);
   });

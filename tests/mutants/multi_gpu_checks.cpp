@@ -1,6 +1,7 @@
 // What the GPUs of one barrier tell each other when a phase is lost.
 #include <gpusync/multi_gpu/host.hpp>
 
+#include "support/host_cluster.hpp"
 #include "ticking_grid.hpp"
 
 namespace gpusync::test {
@@ -11,10 +12,12 @@ using gpus_barrier = gpus_storage::barrier_type;
 
 /// A block on each of two GPUs runs `kernel(barrier, gpu)`; what the second one's launch throws, if it is an Error.
 /// `ended`: set when the first one's has ended.
-template <class Error>
-std::string run_on_two(gpus_storage& memory, std::atomic<bool>& ended, const kernel_of<gpus_barrier>& kernel) {
+template <class Error, class Storage>
+std::string run_on_two(Storage& memory, std::atomic<bool>& ended,
+                       const kernel_of<typename Storage::barrier_type>& kernel) {
+  using barrier = typename Storage::barrier_type;
   const auto start = [&](uint32_t gpu) {
-    run_blocks<gpus_barrier>(1, memory.barrier(gpu), [&](gpus_barrier& b, uint32_t) { kernel(b, gpu); });
+    run_blocks<barrier>(1, memory.barrier(gpu), [&](barrier& b, uint32_t) { kernel(b, gpu); });
   };
   std::thread first([&] {
     (void)thrown_by<std::runtime_error>([&] { start(0); });
@@ -68,6 +71,43 @@ void a_throw_ends_waits_on_other_gpus() {
   expect_sentence(words, misuse::lost_phase, 0, "a wait for a GPU whose launch has thrown ends its own");
 }
 
+using cluster = basic_host_cluster<ticking_grid>;
+using cluster_barrier = cluster::barrier_type;
+
+void a_loss_is_told_to_other_hosts() {
+  cluster memory({0, 1}, 1);
+  std::atomic<bool> gave_up{false}, ended{false};
+  (void)run_on_two<broken_barrier>(memory, ended, [&](cluster_barrier& b, uint32_t gpu) {
+    b.sync();
+    if (gpu == 0) {
+      expect(b.sync_for(soon) == wait_status::timed_out, "a phase in which a GPU is missing times out");
+      gave_up = true;
+      return;
+    }
+    wait_for(gave_up);
+    expect(b.sync_for(late) == wait_status::completed, "the phase that was given up is complete by count");
+    looks = 0;
+    expect(b.sync_for(late) == wait_status::timed_out, "no later phase is passed");
+    expect(looks <= 2, "and that is clear long before the deadline");
+  });
+}
+
+void a_far_gpu_is_judged_by_its_word() {
+  cluster memory({0, 1, 2}, 1);
+  std::atomic<bool> ended{false};
+  std::thread third([&] {
+    run_blocks<cluster_barrier>(1, memory.barrier(2), [&](cluster_barrier& b, uint32_t) { b.sync(); });
+  });
+  (void)run_on_two<broken_barrier>(memory, ended, [&](cluster_barrier& b, uint32_t) {
+    b.sync();
+    expect(b.sync_for(soon) == wait_status::timed_out, "a phase in which a GPU is missing times out");
+  });
+  third.join();
+  const std::string words = memory.part(0).report();
+  expect(words.find("missing GPU 2") != std::string::npos, "who has not come is named");
+  expect(words.find("missing GPU 1") == std::string::npos, "who has come is not");
+}
+
 }  // namespace
 }  // namespace gpusync::test
 
@@ -75,6 +115,8 @@ int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
       {"a_loss_is_told_to_other_gpus", a_loss_is_told_to_other_gpus},
+      {"a_loss_is_told_to_other_hosts", a_loss_is_told_to_other_hosts},
+      {"a_far_gpu_is_judged_by_its_word", a_far_gpu_is_judged_by_its_word},
       {"a_launch_is_refused_after_a_loss_elsewhere", a_launch_is_refused_after_a_loss_elsewhere},
       {"a_throw_ends_waits_on_other_gpus", a_throw_ends_waits_on_other_gpus},
   };

@@ -2,7 +2,10 @@
 // barriers of which one function is wrong.
 #pragma once
 
+#include <cstdlib>
+
 #include <gpusync/multi_gpu/registry.hpp>
+#include <gpusync/multi_gpu/signalled.hpp>
 
 #include "explorer/model_grid.hpp"
 
@@ -61,6 +64,28 @@ struct torn_add_of_gpus : model_memory {
   }
 };
 
+/// Signals on one host, where a GPU stores to all others: what is sent releases what came before.
+struct stored_signals {
+  static constexpr const char* family = "multi-gpu-signals";
+  static constexpr memory_order order_of_stores = memory_order::release;
+  template <class Grid>
+  static void complete(Grid) {}
+  template <class Grid>
+  static void set(Grid, uint64_t*, uint64_t, const multi_gpu::peer&) {
+    std::abort();
+  }
+  template <class Grid>
+  static void add(Grid, uint32_t*, uint32_t, const multi_gpu::peer&) {
+    std::abort();
+  }
+  static void see(const uint64_t*, uint64_t) { std::abort(); }
+};
+
+/// Neither the stores nor what comes before them release anything.
+struct unreleased_signals : stored_signals {
+  static constexpr memory_order order_of_stores = memory_order::relaxed;
+};
+
 /// Waits for just this phase: whoever looks too late hangs.
 struct flags_for_equality : multi_gpu::all_to_all {
   static constexpr bool reached(uint32_t word, uint32_t goal) { return word == goal; }
@@ -69,7 +94,7 @@ struct flags_for_equality : multi_gpu::all_to_all {
 /// Phases are compared as plain numbers.
 template <class Exchange>
 struct ignores_wraps : Exchange {
-  static constexpr bool reached(uint32_t word, uint32_t goal) { return word >= Exchange::word_of(goal); }
+  static constexpr bool reached(typename Exchange::word word, uint32_t goal) { return word >= Exchange::word_of(goal); }
 };
 
 /// A block polls the flags of all GPUs but the last.

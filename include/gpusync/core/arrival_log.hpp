@@ -19,10 +19,10 @@ struct timeout_report {
   uint32_t capacity;       ///< of the storage; written by the host
   uint32_t gpus;           ///< how many the barrier joins, 0 if it is one grid's; written by the host
   uint32_t told;           ///< not 0: another GPU had lost a phase before, whose own report says more
-  uint32_t silent;         ///< a bit for each GPU of which no block had arrived or been seen in the launch
   uint32_t counter;        ///< of a wait for a dependency counter: its number and 1; then `phase` is an epoch
   uint32_t published;      ///< the publishes of the epoch that it had got,
   uint32_t expected;       ///< of so many
+  uint32_t silent[4];      ///< a bit for each GPU of which no block had arrived or been seen in the launch
 
   static constexpr uint32_t timed_out = 1;  ///< for `written`
   static constexpr uint32_t abandoned = 2;  ///< for `written`
@@ -30,6 +30,11 @@ struct timeout_report {
   static constexpr uint32_t started = 1u << 31;
   /// In an entry of the list of a barrier across GPUs, the bits of the block; above them is the rank of its GPU.
   static constexpr uint32_t block_bits = 24;
+  /// In their place: the blocks of that GPU cannot be looked for from where the report was written.
+  static constexpr uint32_t unknown_block = (1u << block_bits) - 1;
+
+  /// Whether no block of that GPU had arrived or been seen in the launch.
+  GPUSYNC_HD bool is_silent(uint32_t gpu) const { return (silent[gpu / 32] >> gpu % 32 & 1u) != 0; }
 
   /// The list, `missing_count` entries behind the report itself: blocks, with `started` or without. See bytes().
   GPUSYNC_HD uint32_t* missing() { return reinterpret_cast<uint32_t*>(this + 1); }
@@ -41,10 +46,19 @@ struct timeout_report {
   }
 };
 
-/// The two words of a place in an arrival log.
-struct places_in_log {
-  const uint32_t* arrived;  ///< see arrival_log
-  const uint32_t* entered;  ///< see arrival_log
+/// What the two words of a place in an arrival log hold.
+struct entry_in_log {
+  uint32_t arrived;  ///< see arrival_log
+  uint32_t entered;  ///< see arrival_log
+
+  /// Reads them.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static entry_in_log at(Grid, const uint32_t* arrived, const uint32_t* entered) {
+    using memory = typename Grid::memory;
+    return {memory::template load<memory_order::relaxed, scope::system>(arrived),
+            memory::template load<memory_order::relaxed, scope::system>(entered)};
+  }
 };
 
 /// One word per member of a barrier, stored when its wait turns out long (or when it arrives and goes on to work of its
@@ -109,16 +123,13 @@ struct arrival_log {
   template <class Grid, class Members>
   GPUSYNC_HD void report_missing(Grid grid, const Members& who, uint32_t stamp, uint32_t next_stamp, uint32_t phase,
                                  bool all_seen = false) const {
-    using memory = typename Grid::memory;
     report_late(
         grid, who.places(grid), phase,
         [&](uint32_t place) -> presence {
           if (!who.takes_part(grid, place)) return {0, false, true, false};
-          const places_in_log at = who.in_log(grid, *this, place);
-          const uint32_t last = memory::template load<memory_order::relaxed, scope::system>(at.arrived);
-          const bool late = last != stamp && last != next_stamp;
-          const bool seen = !late || all_seen || phase != 0 ||
-                            memory::template load<memory_order::relaxed, scope::system>(at.entered) == stamp;
+          const entry_in_log found = who.in_log(grid, *this, place);
+          const bool late = found.arrived != stamp && found.arrived != next_stamp;
+          const bool seen = !late || all_seen || phase != 0 || found.entered == stamp;
           return {who.block_at(grid, place), true, late, seen};
         },
         [&] { who.tell_others(grid); });
@@ -169,20 +180,32 @@ struct arrival_log {
   template <class Grid, class Find>
   GPUSYNC_HD void write_report(Grid, uint32_t claims, uint32_t count, uint32_t phase, Find&& find) const {
     using memory = typename Grid::memory;
-    uint32_t missing = 0, heard = 0;
+    const uint32_t gpus = memory::template load<memory_order::relaxed, scope::system>(&report->gpus);
+    uint32_t missing = 0, gpu = 0, silent = 0;
+    bool heard = false;
+    // Those of one GPU after the other; a word is written when the last of its GPUs has been looked at.
+    const auto go_on_to = [&](uint32_t next) {
+      GPUSYNC_UNROLL(1)
+      for (; gpu < next; ++gpu, heard = false) {
+        if (!heard) silent |= 1u << gpu % 32;
+        if (gpu % 32 != 31 && gpu + 1 != gpus) continue;
+        memory::template store<memory_order::relaxed, scope::system>(report->silent + gpu / 32, silent);
+        silent = 0;
+      }
+    };
     GPUSYNC_UNROLL(1)
     for (uint32_t i = 0; i < count; ++i) {
       const presence one = find(i);
       if (!one.counts) continue;
+      if (gpus != 0) go_on_to(one.block >> timeout_report::block_bits);
       if (one.late) {
         memory::template store<memory_order::relaxed, scope::system>(
             report->missing() + missing, one.block | (one.seen ? +timeout_report::started : 0u));
         ++missing;
       }
-      if (one.seen) heard |= 1u << (one.block >> timeout_report::block_bits);
+      heard = heard || one.seen;
     }
-    const uint32_t gpus = memory::template load<memory_order::relaxed, scope::system>(&report->gpus);
-    memory::template store<memory_order::relaxed, scope::system>(&report->silent, ~heard & ((1u << gpus) - 1));
+    go_on_to(gpus);
     memory::template store<memory_order::relaxed, scope::system>(&report->told, claims);
     memory::template store<memory_order::relaxed, scope::system>(&report->phase, phase);
     memory::template store<memory_order::relaxed, scope::system>(&report->missing_count, missing);

@@ -11,11 +11,14 @@
 
 namespace gpusync::detail {
 
-/// Words in device memory, zero when made. What is said to block waits for the device.
-template <class Word>
+/// Words in device memory, zero when made. What is said to block waits for the device. Memory: cuda_buffer, or what has
+/// its functions.
+template <class Word, class Memory = cuda_buffer>
 class cuda_words {
  public:
-  cuda_words(const cuda_device& device, size_t count) : memory_(device, count * sizeof(Word)) {}
+  /// Place: what the Memory is made from, a cuda_device.
+  template <class Place>
+  cuda_words(const Place& where, size_t count) : memory_(where, count * sizeof(Word)) {}
 
   Word* data() const { return static_cast<Word*>(memory_.address()); }
   size_t bytes() const { return memory_.bytes(); }
@@ -59,7 +62,7 @@ class cuda_words {
   }
 
  private:
-  cuda_buffer memory_;
+  Memory memory_;
 };
 
 /// A report in mapped host memory: the host can read it while a kernel runs.

@@ -89,6 +89,23 @@ class cuda_device {
   cudaDeviceProp properties_{};
 };
 
+namespace detail {
+
+/// Sets memory of a device to zero by copies from the host. Blocks. Throws cuda_failure.
+inline void clear_by_copies(int ordinal, void* address, size_t bytes) {
+  const cuda_device_scope scope(ordinal);
+  const std::vector<char> zeros(std::min(bytes, size_t{1} << 20));
+  for (size_t done = 0; done < bytes; done += zeros.size()) {
+    check_cuda(cudaMemcpy(static_cast<char*>(address) + done, zeros.data(), std::min(zeros.size(), bytes - done),
+                          cudaMemcpyHostToDevice),
+               "cudaMemcpy");
+  }
+  // Streams that do not wait for the legacy stream must find the zeros too.
+  check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+}
+
+}  // namespace detail
+
 /// Device memory that is freed with its owner. Bytes, not elements; zeroed when made.
 class cuda_buffer {
  public:
@@ -113,17 +130,7 @@ class cuda_buffer {
   }
 
   /// Zero again, by copies from the host. Blocks. Precondition: nothing that uses it is under way. Throws cuda_failure.
-  void clear() const {
-    const cuda_device_scope scope(ordinal_);
-    const std::vector<char> zeros(std::min(bytes_, size_t{1} << 20));
-    for (size_t done = 0; done < bytes_; done += zeros.size()) {
-      check_cuda(cudaMemcpy(static_cast<char*>(address_) + done, zeros.data(), std::min(zeros.size(), bytes_ - done),
-                            cudaMemcpyHostToDevice),
-                 "cudaMemcpy");
-    }
-    // Streams that do not wait for the legacy stream must find the zeros too.
-    check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-  }
+  void clear() const { detail::clear_by_copies(ordinal_, address_, bytes_); }
 
   /// On the device; null if it holds no memory.
   void* address() const { return address_; }

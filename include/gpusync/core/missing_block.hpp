@@ -55,7 +55,7 @@ inline std::string missing_in_words(const timeout_report& report, const char* be
   constexpr uint32_t in_gpu = (1u << timeout_report::block_bits) - 1;
   std::string words;
   for (uint32_t gpu = 0; gpu < (report.gpus == 0 ? 1 : report.gpus); ++gpu) {
-    if ((report.silent >> gpu & 1) != 0) {
+    if (report.is_silent(gpu)) {
       words += ", missing GPU " + std::to_string(gpu) +
                ", of which no block was seen in that launch: it may not have been launched yet";
       continue;
@@ -64,6 +64,10 @@ inline std::string missing_in_words(const timeout_report& report, const char* be
     std::string blocks;
     for (const missing_block& one : missing) {
       if (one.block >> timeout_report::block_bits != gpu) continue;
+      if ((one.block & in_gpu) == timeout_report::unknown_block) {
+        words += ", missing GPU " + std::to_string(gpu) + ", whose own report tells the blocks";
+        continue;
+      }
       if (++count > named) continue;
       blocks += (count == 1 ? "" : ", ") + std::to_string(one.block & in_gpu);
       if (!one.started) blocks += " (not seen in that launch)";

@@ -22,15 +22,15 @@ struct membership {
 /// - `places(grid)`: how many places the calling block asks for when it has waited in vain
 /// - `block_at(grid, place)`: the block at a place, as the grid counts its blocks
 /// - `takes_part(grid, place)`: whether the block at a place is (still) a member
-/// - `in_log(grid, log, place)`: the words of a place, for a block that has the arrival log of its own grid
+/// - `in_log(grid, log, place)`: what stands at a place, for a block that has the arrival log of its own grid
 /// - `tell_others(grid)`: that a phase is lost, the barrier's blocks in other grids
 
 /// Members that are all of one grid: the base of those. Fulfils @ref Members with what derives from it.
 struct members_of_one_grid {
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD places_in_log in_log(Grid, const arrival_log& log, uint32_t place) const {
-    return {log.arrived + place, log.entered + place};
+  GPUSYNC_HD entry_in_log in_log(Grid grid, const arrival_log& log, uint32_t place) const {
+    return entry_in_log::at(grid, log.arrived + place, log.entered + place);
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid>

@@ -38,9 +38,9 @@ class across_gpus : public whole_grid {
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD places_in_log in_log(Grid, const arrival_log&, uint32_t place) const {
+  GPUSYNC_HD entry_in_log in_log(Grid grid, const arrival_log&, uint32_t place) const {
     const located at = locate(place);
-    return {peers_[at.gpu].arrived + at.block, peers_[at.gpu].entered + at.block};
+    return entry_in_log::at(grid, peers_[at.gpu].arrived + at.block, peers_[at.gpu].entered + at.block);
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid>

@@ -36,10 +36,10 @@ class exchange_placement {
     // Near the leading block, if it starts where first blocks do.
     const uint32_t leader = lease_.survey().first_sm();
     places_.counter = lease_.line(lease_.survey().figures().partitions()[leader] & 1u, 0);
-    fill(places_.counter, image, multi_gpu::exchange_layout::counter);
-    for (uint32_t i = 0; i < 2; ++i) {
+    fill(places_.counter, image, Algorithm::layout::counter);
+    for (uint32_t i = 0; i < 2 && Algorithm::places_lines; ++i) {
       places_.line[i] = lease_.line(i, 1);
-      fill(places_.line[i], image, multi_gpu::exchange_layout::line);
+      fill(places_.line[i], image, Algorithm::layout::line);
     }
   }
   /// What the barriers of these words are given. Its members may be changed for tests.

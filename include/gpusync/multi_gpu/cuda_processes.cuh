@@ -81,9 +81,15 @@ struct part_address {
 /// the others time out and name its GPU; waits without one go on for ever, so use deadlines (or end the processes
 /// together).
 template <class Algorithm = multi_gpu::default_algorithm>
-class cuda_gpu_part {
+class cuda_gpu_part : public detail::part_of_process<Algorithm, cuda_grid, detail::cuda_backend,
+                                                     detail::exchange_placement<Algorithm>> {
   using placement = detail::exchange_placement<Algorithm>;
-  using part = detail::gpu_part<Algorithm, cuda_grid, detail::cuda_backend, placement>;
+  using base = detail::part_of_process<Algorithm, cuda_grid, detail::cuda_backend, placement>;
+  using base::blocks_;
+  using base::gpu_;
+  using base::gpus_;
+  using base::part_;
+  using base::peers_;
 
  public:
   /// What kernels take: by value as a parameter, and by reference in what they call.
@@ -92,12 +98,9 @@ class cuda_gpu_part {
   /// The part of rank `gpu` of `gpus`, for up to `blocks` blocks on each, the same in all processes. Makes a survey as
   /// cuda_barrier_storage. Throws invalid_argument, cuda_failure.
   cuda_gpu_part(const cuda_device& device, uint32_t gpu, uint32_t gpus, block_count blocks)
-      : device_(device),
-        gpu_(gpu),
-        gpus_(require_rank(gpu, gpus)),
-        blocks_(detail::require_servable<Algorithm>(blocks)),
+      : base(device, gpu, gpus, blocks, 0, placement(device)),
+        device_(device),
         counts_(gpus, blocks_),
-        part_(device, blocks, 0, placement(device), gpus),
         seal_(std::random_device()()) {
     write_seal();
   }
@@ -155,10 +158,6 @@ class cuda_gpu_part {
     counts_[gpu] = static_cast<uint32_t>(blocks);
   }
 
-  /// The blocks that a timed-out wait on this GPU missed, on any.
-  std::vector<missing_gpu_block> missing() const { return part_.missing(); }
-  /// What went wrong in a launch on this GPU, in a sentence or two; empty if nothing did.
-  std::string report() const { return part_.report(); }
   /// Back to the first state. All processes must call it, when no kernel uses the barrier in any of them, and none may
   /// start one before all have. Blocking.
   void reset() {
@@ -166,16 +165,8 @@ class cuda_gpu_part {
     write_seal();
     if (peers_.size() == gpus_) part_.connect(gpu_, peers_);
   }
-  /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
-  void hand_over() { part_.forget_order(); }
 
  private:
-  static uint32_t require_rank(uint32_t gpu, uint32_t gpus) {
-    if (gpus != 0 && gpus <= multi_gpu::most_gpus && gpu < gpus) return gpus;
-    throw invalid_argument("A barrier across GPUs joins 1 to " + std::to_string(multi_gpu::most_gpus) +
-                           " GPUs, counted from 0; GPU " + std::to_string(gpu) + " of " + std::to_string(gpus) +
-                           " was asked for.");
-  }
   void require_fitting(const multi_gpu::part_address& one, uint32_t rank) const {
     if (one.gpu == rank && one.gpus == gpus_ && one.blocks == blocks_ &&
         std::strncmp(one.algorithm, Algorithm::family, sizeof(one.algorithm) - 1) == 0) {
@@ -191,7 +182,7 @@ class cuda_gpu_part {
     auto* const words = static_cast<uint32_t*>(opened_.back().address());
     uint32_t seal = 0;
     const cuda_device_scope scope(device_.ordinal());
-    check_cuda(cudaMemcpy(&seal, words + multi_gpu::exchange_layout::seal, sizeof(seal), cudaMemcpyDefault),
+    check_cuda(cudaMemcpy(&seal, words + Algorithm::layout::seal, sizeof(seal), cudaMemcpyDefault),
                "cudaMemcpy");
     if (seal != one.seal) {
       throw invalid_argument("What was opened as the memory of GPU " + std::to_string(one.gpu) +
@@ -208,15 +199,12 @@ class cuda_gpu_part {
     made.entered = log.entered;
     return made;
   }
-  void write_seal() { part_.write({seal_}, multi_gpu::exchange_layout::seal); }
+  void write_seal() { part_.write({seal_}, Algorithm::layout::seal); }
 
   cuda_device device_;
-  uint32_t gpu_, gpus_, blocks_;
   std::vector<uint32_t> counts_;
-  part part_;
   uint32_t seal_;
   std::vector<multi_gpu::opened_memory> opened_;
-  std::vector<multi_gpu::peer> peers_;
 };
 
 }  // namespace gpusync

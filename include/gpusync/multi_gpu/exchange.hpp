@@ -20,9 +20,13 @@ namespace gpusync::multi_gpu {
 ///   have arrived in the phase; may wait
 /// - `sources(gpus)`: how many words a block polls
 /// - `source(places, partition)`: the first of them; the others follow it
+/// - `word`: what they are, uint32_t or uint64_t
 /// - `reached(word, goal)`: whether a word that is polled tells that a phase has ended
+/// - `see(own, word, goal)`: what else the thread must do that has polled this word until it did
 /// - `word_of(phase)`: what the words on the lines hold when that phase has ended
 /// - `stamp(goal)`: a mark of a phase, never 0
+/// - `layout`: an exchange_layout
+/// - `places_lines`: whether the lines that peers write to may lie outside the GPU's words
 
 /// What a sender holds.
 struct sender {
@@ -31,11 +35,20 @@ struct sender {
   uint32_t gpu;       ///< its GPU's rank
   uint32_t gpus;      ///< how many GPUs there are
   uint32_t step;      ///< how many senders there are, for one that has more than one target
+  bool across_hosts;  ///< see exchange_places
+};
+
+/// What most exchanges have in common.
+struct exchange_defaults {
+  using word = uint32_t;
+  using layout = exchange_layout<most_gpus, detail::line_words>;
+  static constexpr bool places_lines = true;
+  GPUSYNC_HD static void see(const sender&, const word*, uint32_t) {}
 };
 
 /// What exchanges have in common whose leading blocks write to every GPU, on both of its lines. Fulfils @ref Exchange
 /// with what derives from it.
-struct to_every_gpu {
+struct to_every_gpu : exchange_defaults {
   GPUSYNC_HD static constexpr uint32_t senders(uint32_t gpus) { return 2 * gpus; }
   GPUSYNC_HD static const uint32_t* source(const exchange_places& at, uint32_t partition) { return at.near(partition); }
   /// The i-th sender's line. The peers first, for their messages take longest; the own GPU last.
@@ -124,7 +137,7 @@ struct replicated : to_every_gpu {
 
 /// One counter, on the first GPU, to which each leading block adds and which every block of every GPU polls. Two hops
 /// for the others, and their polls delay each other: what multi_grid_group was like. Fulfils @ref Exchange.
-struct central {
+struct central : exchange_defaults {
   static constexpr const char* family = "multi-gpu-central";
   static constexpr bool repeatable = false;
 
@@ -152,7 +165,7 @@ struct central {
 /// Rounds in which each leading block tells the one 1, 2, 4, … GPUs further (Hensgen, Finkel and Manber, 1988), and
 /// then releases its own GPU's blocks: one hop for each round, and messages to few. Fulfils
 /// @ref Exchange.
-struct disseminated {
+struct disseminated : exchange_defaults {
   static constexpr const char* family = "multi-gpu-dissemination";
   static constexpr bool repeatable = false;
 

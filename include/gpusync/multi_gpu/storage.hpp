@@ -15,11 +15,6 @@
 
 namespace gpusync::detail {
 
-/// What a barrier of these members begins with.
-inline handle_header header_for(const barrier_control& control, const multi_gpu::across_gpus&) {
-  return control.header(handle_kind::whole_grid);
-}
-
 /// One GPU's part of a barrier across GPUs.
 template <class Algorithm, class Grid, class Backend, class Placement>
 class gpu_part : public barrier_storage<Algorithm, Grid, Backend, Placement> {
@@ -38,11 +33,14 @@ class gpu_part : public barrier_storage<Algorithm, Grid, Backend, Placement> {
   void connect(uint32_t gpu, const std::vector<multi_gpu::peer>& peers) {
     std::vector<uint32_t> words(peers.size() * sizeof(multi_gpu::peer) / sizeof(uint32_t));
     std::memcpy(words.data(), peers.data(), words.size() * sizeof(uint32_t));
-    this->write(words, multi_gpu::exchange_layout::peers);
+    this->write(words, Algorithm::layout::peers);
     this->places().gpu = gpu;
     this->places().gpus = static_cast<uint32_t>(peers.size());
+    this->places().across_hosts =
+        std::any_of(peers.begin(), peers.end(), [](const multi_gpu::peer& one) { return !one.reachable(); });
   }
-  basic_grid_barrier<Algorithm, Grid, multi_gpu::across_gpus> barrier(const multi_gpu::across_gpus& who) {
+  template <class Members>
+  basic_grid_barrier<Algorithm, Grid, Members> barrier(const Members& who) {
     return this->handle(who);
   }
   /// As a grid elsewhere does that has lost a phase.
@@ -62,6 +60,51 @@ class gpu_part : public barrier_storage<Algorithm, Grid, Backend, Placement> {
   using gpu_part::barrier_storage::raw_report;
   using gpu_part::barrier_storage::stand_beside;
   using gpu_part::barrier_storage::write;
+};
+
+/// The base of what holds a process's part of a barrier across GPUs, where each has one.
+template <class Algorithm, class Grid, class Backend, class Placement>
+class part_of_process {
+ public:
+  /// How the blocks wait for each other.
+  using algorithm = Algorithm;
+
+  part_of_process(const part_of_process&) = delete;
+  part_of_process& operator=(const part_of_process&) = delete;
+
+  /// This GPU's rank in the barrier.
+  uint32_t gpu() const { return gpu_; }
+  /// How many GPUs it joins.
+  uint32_t gpus() const { return gpus_; }
+  /// The most blocks on each.
+  uint32_t capacity() const { return blocks_; }
+
+  /// The blocks that a timed-out wait on this GPU missed, on any.
+  std::vector<missing_gpu_block> missing() const { return part_.missing(); }
+  /// What went wrong in a launch on this GPU, in a sentence or two; empty if nothing did.
+  std::string report() const { return part_.report(); }
+  /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
+  void hand_over() { part_.forget_order(); }
+
+ protected:
+  /// Throws invalid_argument if there is no such rank or block.
+  part_of_process(const typename Backend::place& where, uint32_t gpu, uint32_t gpus, block_count blocks,
+                  uint32_t first_phase, Placement&& placement)
+      : gpu_(gpu),
+        gpus_(require_rank(gpu, gpus)),
+        blocks_(require_servable<Algorithm>(blocks)),
+        part_(where, blocks, first_phase, std::move(placement), gpus) {}
+
+  static uint32_t require_rank(uint32_t gpu, uint32_t gpus) {
+    constexpr uint32_t most = Algorithm::layout::most_gpus;
+    if (gpus != 0 && gpus <= most && gpu < gpus) return gpus;
+    throw invalid_argument("A barrier across GPUs joins 1 to " + std::to_string(most) + " GPUs, counted from 0; GPU " +
+                           std::to_string(gpu) + " of " + std::to_string(gpus) + " was asked for.");
+  }
+
+  uint32_t gpu_, gpus_, blocks_;
+  gpu_part<Algorithm, Grid, Backend, Placement> part_;
+  std::vector<multi_gpu::peer> peers_;  ///< all parts, once they are known
 };
 
 /// The base of the storages of barriers across GPUs.
@@ -150,8 +193,8 @@ class multi_gpu_storage {
   multi_gpu_storage(const std::vector<typename Backend::place>& gpus, block_count blocks, uint32_t first_phase,
                     std::vector<Placement>&& placements)
       : capacity_(require_servable<Algorithm>(blocks)) {
-    if (gpus.empty() || gpus.size() > multi_gpu::most_gpus) {
-      throw invalid_argument("A barrier across GPUs joins 1 to " + std::to_string(multi_gpu::most_gpus) +
+    if (gpus.empty() || gpus.size() > Algorithm::layout::most_gpus) {
+      throw invalid_argument("A barrier across GPUs joins 1 to " + std::to_string(Algorithm::layout::most_gpus) +
                              " GPUs; it was given " + std::to_string(gpus.size()) + ".");
     }
     for (size_t i = 0; i < gpus.size(); ++i) {

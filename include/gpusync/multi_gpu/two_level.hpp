@@ -31,10 +31,11 @@ namespace gpusync::multi_gpu {
 ///   only arrive().
 /// Cost: two hops, of which one is between GPUs. Per block one add, and polls of a line that only leading blocks write
 ///   to, in the block's partition; per GPU a fence at system scope and 2 x gpus stores (all_to_all).
-/// Storage: 9 lines of 128 bytes on each GPU, three of them elsewhere if they are placed; at most 65,535 blocks on
+/// Storage: 10 lines of 128 bytes on each GPU, three of them elsewhere if they are placed; at most 65,535 blocks on
 ///   each of at most 16 GPUs.
 ///
-/// Exchange: how the leading blocks tell each other: all_to_all, replicated, central, disseminated.
+/// Exchange: how the leading blocks tell each other: all_to_all, replicated, central, disseminated; signalled (at most
+/// 128 GPUs, 58 lines).
 template <class Exchange>
 struct two_level : grid::algorithm_defaults {
   static constexpr ordering order = ordering::acquire_release;
@@ -47,13 +48,16 @@ struct two_level : grid::algorithm_defaults {
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 
   using places = exchange_places;
+  using word = typename Exchange::word;
+  using layout = typename Exchange::layout;
+  static constexpr bool places_lines = Exchange::places_lines;
   /// The phase in which the block arrived.
   using token = uint32_t;
 
   struct state {
     sender own;               ///< for threads that tell
     uint32_t* counter;        ///< of the GPU's arrivals
-    const uint32_t* poll_at;  ///< what this thread polls, if it does
+    const word* poll_at;      ///< what this thread polls, if it does
     uint32_t goal;            ///< the phase to come
     uint32_t step;            ///< what is added
     uint32_t part;            ///< what the thread does: see the constants below
@@ -61,17 +65,18 @@ struct two_level : grid::algorithm_defaults {
     uint32_t poll_backoff;    ///< see exchange_plan
   };
 
-  GPUSYNC_HD static constexpr size_t words(uint32_t) { return exchange_layout::words; }
+  GPUSYNC_HD static constexpr size_t words(uint32_t) { return layout::words; }
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t, uint32_t phase) {
-    words[exchange_layout::counter] = phase_word::start_of(phase);
-    for (size_t i = exchange_layout::line; i < exchange_layout::peers; ++i) words[i] = Exchange::word_of(phase);
+    words[layout::counter] = phase_word::start_of(phase);
+    constexpr size_t parts = sizeof(word) / sizeof(uint32_t);  // little-endian: the low one holds the phase
+    for (size_t i = layout::line; i < layout::peers; i += parts) words[i] = Exchange::word_of(phase);
   }
   /// All lines in the words; this GPU alone. A storage of several GPUs makes more of it.
   GPUSYNC_HD static places places_in(uint32_t* words) {
     places made;
-    made.peers = reinterpret_cast<const peer*>(words + exchange_layout::peers);
-    made.counter = words + exchange_layout::counter;
-    for (uint32_t i = 0; i < 2; ++i) made.line[i] = words + exchange_layout::line + i * detail::line_words;
+    made.peers = reinterpret_cast<const peer*>(words + layout::peers);
+    made.counter = words + layout::counter;
+    for (uint32_t i = 0; i < 2; ++i) made.line[i] = words + layout::line + i * layout::line_words;
     made.partitions = grid::sm_partitions::in_turn();
     return made;
   }
@@ -93,7 +98,7 @@ struct two_level : grid::algorithm_defaults {
     own.poll_backoff = grid.opaque(at.plan.poll_backoff);
     const uint32_t lanes = lanes_of(grid), thread = grid.thread();
     const uint32_t senders = Exchange::senders(at.gpus);
-    own.own = {at.peers, nullptr, at.gpu, at.gpus, lanes < senders ? lanes : senders};
+    own.own = {at.peers, nullptr, at.gpu, at.gpus, lanes < senders ? lanes : senders, at.across_hosts};
     if (who.rank == 0) {
       const uint32_t warps = Exchange::repeatable ? at.plan.leader_warps : 1;
       if ((thread < lanes || thread / lanes < warps) && thread % lanes < senders) {
@@ -182,12 +187,14 @@ struct two_level : grid::algorithm_defaults {
     if ((own.part & polls) == 0) return wait_status::completed;
     grid.delay(backoff);
     const uint32_t lanes = lanes_of(grid), sources = Exchange::sources(own.own.gpus);
-    const uint32_t* at = own.poll_at;
+    const word* at = own.poll_at;
     for (uint32_t i = grid.thread();; at += lanes) {
       const wait_status status = poll_until<memory_order::acquire, scope::system>(
-          grid, at, [goal](uint32_t current) { return Exchange::reached(current, goal); }, context);
+          grid, at, [goal](word current) { return Exchange::reached(current, goal); }, context);
+      if (status == wait_status::timed_out) return status;
+      Exchange::see(own.own, at, goal);
       i += lanes;
-      if (status == wait_status::timed_out || i >= sources) return status;
+      if (i >= sources) return status;
     }
   }
 

@@ -68,9 +68,9 @@ class neighbour_blocks : public members_of_one_grid {
   /// A block's flag says itself how far it has come.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD places_in_log in_log(Grid grid, const arrival_log& log, uint32_t slot) const {
+  GPUSYNC_HD entry_in_log in_log(Grid grid, const arrival_log& log, uint32_t slot) const {
     const uint32_t block = block_at(grid, slot);
-    return {at_.flag(block), log.entered + block};
+    return entry_in_log::at(grid, at_.flag(block), log.entered + block);
   }
 
  private:
