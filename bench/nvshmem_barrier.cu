@@ -26,6 +26,7 @@ using namespace gpusync;
 using namespace gpusync::literals;
 
 using over_nvshmem = nvshmem_gpu_part;
+using by_stores = nvshmem_stores_gpu_part;
 using over_peers = cuda_gpu_part<>;
 
 constexpr uint32_t threads = 256;
@@ -44,22 +45,38 @@ __device__ uint32_t word_of(uint32_t phase, uint32_t gpu, uint32_t writer) {
   return phase * 0x9e3779b9u ^ gpu * 0x85ebca6bu ^ writer;
 }
 
-/// Phases with words that others check: by plain stores, by NVSHMEM's puts and gets.
-template <class Barrier>
+/// Phases with words that others check: by NVSHMEM's puts and gets, or by plain loads and stores.
+template <bool Calls, class Barrier>
 __global__ void crosses(Barrier barrier, fields data, uint32_t first, uint32_t phases, timeout span) {
   const uint32_t self = blockIdx.x * blockDim.x + threadIdx.x;
   const uint32_t next = (data.gpu + 1) % data.gpus, before = (data.gpu + data.gpus - 1) % data.gpus;
+  const auto there = [&](uint32_t* words) {
+    return static_cast<volatile uint32_t*>(nvshmem_ptr(words, static_cast<int>(next)));
+  };
+  volatile uint32_t* const put_there[2] = {there(data.put[0]), there(data.put[1])};
+  volatile uint32_t* const own_there[2] = {there(data.own[0]), there(data.own[1])};
   uint32_t count = 0;
   barrier.enter();
   for (uint32_t phase = first; phase < first + phases; ++phase) {
     uint32_t* const own = data.own[phase % 2];
     uint32_t* const put = data.put[phase % 2];
     own[self] = word_of(phase, data.gpu, self);
-    nvshmem_uint32_p(put + self, word_of(phase, data.gpu, ~self), static_cast<int>(next));
+    const uint32_t sent = word_of(phase, data.gpu, ~self);
+    if constexpr (Calls) {
+      nvshmem_uint32_p(put + self, sent, static_cast<int>(next));
+    } else {
+      (phase % 2 != 0 ? put_there[1] : put_there[0])[self] = sent;
+    }
     if (barrier.sync_for(span) == wait_status::timed_out) break;
     const uint32_t other = (blockIdx.x + phase * 29) % gridDim.x * blockDim.x + threadIdx.x;
     count += put[other] == word_of(phase, before, ~other) ? 0 : 1;
-    count += nvshmem_uint32_g(own + other, static_cast<int>(next)) == word_of(phase, next, other) ? 0 : 1;
+    uint32_t got;
+    if constexpr (Calls) {
+      got = nvshmem_uint32_g(own + other, static_cast<int>(next));
+    } else {
+      got = (phase % 2 != 0 ? own_there[1] : own_there[0])[other];
+    }
+    count += got == word_of(phase, next, other) ? 0 : 1;
   }
   if (count != 0) atomicAdd(data.wrong, count);
 }
@@ -103,7 +120,8 @@ class process {
         gpus_(static_cast<uint32_t>(gpus)),
         device_(gpu),
         blocks_(static_cast<uint32_t>(device_.sm_count())),
-        part_(device_, blocks_) {
+        part_(device_, blocks_),
+        stores_(device_, blocks_) {
     const size_t words = size_t{blocks_} * threads;
     for (uint32_t half = 0; half < 2; ++half) {
       data_.own[half] = symmetric<uint32_t>(words);
@@ -119,8 +137,9 @@ class process {
   void measure(uint32_t phases) {
     over_peers direct(device_, gpu_, gpus_, blocks_);
     connect(direct);
-    check("over NVSHMEM", part_, phases);
-    check("over peer memory", direct, phases / 10);
+    check<true>("over NVSHMEM", part_, phases);
+    check<false>("over NVSHMEM by stores", stores_, phases);
+    check<false>("over peer memory", direct, phases / 10);
     const launch_shape all{blocks_, threads}, one{1, 32};
     const std::vector<std::pair<std::string, std::function<void()>>> ways{
         {"nvshmem_barrier_all, one thread of each of " + std::to_string(gpus_) + " GPUs",
@@ -131,9 +150,12 @@ class process {
            }
          }},
         {"gpusync over NVSHMEM, 1 x 32", [&] { start(part_, one); }},
+        {"gpusync over NVSHMEM by stores, 1 x 32", [&] { start(stores_, one); }},
         {"gpusync over peer memory, 1 x 32", [&] { start(direct, one); }},
         {"gpusync over NVSHMEM, " + std::to_string(blocks_) + " x " + std::to_string(threads),
          [&] { start(part_, all); }},
+        {"gpusync over NVSHMEM by stores, " + std::to_string(blocks_) + " x " + std::to_string(threads),
+         [&] { start(stores_, all); }},
         {"gpusync over peer memory, " + std::to_string(blocks_) + " x " + std::to_string(threads),
          [&] { start(direct, all); }},
     };
@@ -157,17 +179,18 @@ class process {
 
   void fail(const std::string& how) {
     const bool last = gpu_ + 1 == gpus_;
+    check<true>("before", part_, 1000);
     if (how == "missing-block") {
       launch(device_, nullptr, {blocks_, threads}, misses<over_nvshmem::barrier_type>, part_.barrier(),
              last ? 3u : blocks_, timeout(300_ms));
       synchronize(device_);
       say_who_is_missing();
       part_.reset();
-      check("after reset()", part_, 1000);
+      check<true>("after reset()", part_, 1000);
       return;
     }
     if (!(last && how == "never-launched")) {
-      launch(device_, nullptr, {blocks_, threads}, crosses<over_nvshmem::barrier_type>, part_.barrier(), data_, 0u, ~0u,
+      launch(device_, nullptr, {blocks_, threads}, crosses<true, over_nvshmem::barrier_type>, part_.barrier(), data_, 0u, ~0u,
              timeout(500_ms));
     }
     if (last && how == "dies") {  // in the middle of phases, without a word
@@ -206,12 +229,12 @@ class process {
   void start(Part& part, const launch_shape& shape) {
     launch(device_, nullptr, shape, time_ours<typename Part::barrier_type>, part.barrier(), us_);
   }
-  template <class Part>
+  template <bool Calls, class Part>
   void check(const char* how, Part& part, uint32_t phases) {
     check_cuda(cudaMemset(data_.wrong, 0, sizeof(uint32_t)), "cudaMemset");
     constexpr uint32_t at_once = 500000;
     for (uint32_t first = 0; first < phases; first += at_once) {
-      launch(device_, nullptr, {blocks_, threads}, crosses<typename Part::barrier_type>, part.barrier(), data_, first,
+      launch(device_, nullptr, {blocks_, threads}, crosses<Calls, typename Part::barrier_type>, part.barrier(), data_, first,
              std::min(at_once, phases - first), timeout(20_s));
     }
     synchronize(device_);
@@ -244,6 +267,7 @@ class process {
   cuda_device device_;
   uint32_t blocks_;
   over_nvshmem part_;
+  by_stores stores_;
   fields data_{};
   double* us_ = nullptr;
 };

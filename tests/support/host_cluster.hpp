@@ -19,6 +19,7 @@ namespace gpusync::test {
 /// cluster at a time.
 struct host_signals {
   static constexpr const char* family = "multi-gpu-signals";
+  static constexpr bool repeatable = false;
   static constexpr memory_order order_of_stores = memory_order::release;
 
   static inline std::vector<uint32_t*> words;      ///< of each part

@@ -20,6 +20,8 @@ namespace multi_gpu {
 /// the thread that calls it has acquired what its GPU's blocks released. Fulfils @ref Signals.
 struct nvshmem_signals {
   static constexpr const char* family = "multi-gpu-nvshmem";
+  static constexpr bool repeatable = false;
+  static constexpr bool any_host = true;
   static constexpr memory_order order_of_stores = memory_order::relaxed;
 
   template <class Grid>
@@ -40,8 +42,18 @@ struct nvshmem_signals {
   }
 };
 
-/// The barrier across GPUs over NVSHMEM.
-using nvshmem_algorithm = two_level<signalled<nvshmem_signals>>;
+/// For kernels that reach the other GPUs' memory by loads and stores alone (nvshmem_ptr()), on GPUs that all can:
+/// nothing of NVSHMEM's is completed, and a release takes the place of nvshmem_quiet(), whose fence is sequentially
+/// consistent (0.4 us on an H100). Fulfils @ref Signals.
+struct nvshmem_stores : nvshmem_signals {
+  static constexpr const char* family = "multi-gpu-nvshmem-stores";
+  static constexpr bool repeatable = true;
+  static constexpr bool any_host = false;
+  static constexpr memory_order order_of_stores = memory_order::release;
+
+  template <class Grid>
+  static __device__ __forceinline__ void complete(Grid) {}
+};
 
 }  // namespace multi_gpu
 
@@ -142,7 +154,7 @@ class nvshmem_membership {
 
 /// One process's part of a barrier of all blocks of all GPUs of an NVSHMEM program, or of a team of them, on one host or
 /// on several:
-///   nvshmem_init();                                                  // and cudaSetDevice() before it, as ever
+///   nvshmem_init();                                                     // and cudaSetDevice() before it, as ever
 ///   gpusync::nvshmem_gpu_part part(gpusync::cuda_device(own), blocks);  // all PEs
 ///   gpusync::launch(device, stream, {blocks, threads}, kernel, part.barrier(), …);
 /// The kernel is the one that takes a multi_gpu_barrier, with another type for its parameter. Of the barrier only the
@@ -157,42 +169,51 @@ class nvshmem_membership {
 /// Deadlines hold for what the barrier waits for, not for what NVSHMEM waits for by itself: should a PE die whose memory
 /// is reached by a network, nvshmem_quiet() may last. After a time-out the part leaves its memory to NVSHMEM when it is
 /// destroyed, for to free it would be one more wait for all: end the process, or call reset() on all PEs before.
-class nvshmem_gpu_part : private detail::nvshmem_membership,
-                         public detail::part_of_process<multi_gpu::nvshmem_algorithm, cuda_grid, detail::nvshmem_backend,
-                                                        detail::exchange_placement<multi_gpu::nvshmem_algorithm>> {
-  using exchange = multi_gpu::signalled<multi_gpu::nvshmem_signals>;
-  using members = multi_gpu::across_hosts<exchange>;
-  using placement = detail::exchange_placement<multi_gpu::nvshmem_algorithm>;
-  using base =
-      detail::part_of_process<multi_gpu::nvshmem_algorithm, cuda_grid, detail::nvshmem_backend, placement>;
+///
+/// Signals: multi_gpu::nvshmem_signals or multi_gpu::nvshmem_stores.
+template <class Signals>
+class basic_nvshmem_gpu_part
+    : private detail::nvshmem_membership,
+      public detail::part_of_process<multi_gpu::two_level<multi_gpu::signalled<Signals>>, cuda_grid,
+                                     detail::nvshmem_backend,
+                                     detail::exchange_placement<multi_gpu::two_level<multi_gpu::signalled<Signals>>>> {
+  using algorithm_type = multi_gpu::two_level<multi_gpu::signalled<Signals>>;
+  using members = multi_gpu::across_hosts<multi_gpu::signalled<Signals>>;
+  using placement = detail::exchange_placement<algorithm_type>;
+  using base = detail::part_of_process<algorithm_type, cuda_grid, detail::nvshmem_backend, placement>;
+  using base::gpu_;
+  using base::gpus_;
+  using base::part_;
+  using base::peers_;
 
  public:
   /// What kernels take: by value as a parameter, and by reference in what they call.
-  using barrier_type = basic_grid_barrier<multi_gpu::nvshmem_algorithm, cuda_grid, members>;
+  using barrier_type = basic_grid_barrier<algorithm_type, cuda_grid, members>;
 
   /// The part of the calling PE, for up to `blocks` blocks on each GPU, on the device on which NVSHMEM was initialized.
   /// Collective: all PEs of the program, each with its team. Makes a survey as cuda_barrier_storage. Returns when the
   /// other PEs may be waited for. Throws invalid_argument if NVSHMEM is not initialized, the PE is not in the team or on
-  /// another device, the team is too large, or PEs ask for different numbers of blocks; error if the symmetric heap is
-  /// full; cuda_failure.
-  nvshmem_gpu_part(const cuda_device& device, block_count blocks, nvshmem_team_t team = NVSHMEM_TEAM_WORLD)
+  /// another device, the team is too large or has GPUs out of reach that these Signals cannot serve, or PEs ask for
+  /// different numbers of blocks; error if the symmetric heap is full; cuda_failure.
+  basic_nvshmem_gpu_part(const cuda_device& device, block_count blocks, nvshmem_team_t team = NVSHMEM_TEAM_WORLD)
       : nvshmem_membership(device, blocks, team),
         base(detail::nvshmem_place(device, is_lost_), rank(), size(), blocks, 0, placement(device)) {
     connect();
     nvshmem_barrier_all();
   }
-  ~nvshmem_gpu_part() { is_lost_ = !report().empty(); }
+  ~basic_nvshmem_gpu_part() { is_lost_ = !this->report().empty(); }
 
   /// The barrier to hand to the kernel.
   barrier_type barrier() { return part_.barrier(members(part_.places().peers, gpu_, gpus_)); }
   /// Whether a GPU's memory is reached by loads and stores: its blocks are named after a time-out. Throws
   /// invalid_argument if there is no such rank.
   bool reaches(uint32_t gpu) const {
-    (void)require_rank(gpu, gpus_);
+    (void)base::require_rank(gpu, gpus_);
     return peers_[gpu].reachable();
   }
-  /// Back to the first state, on all PEs. Collective, and a precondition: no kernel uses the barrier on any of them.
+  /// Back to the first state, on all PEs. Collective; each calls it when its own launches on the barrier have ended.
   void reset() {
+    nvshmem_barrier_all();  // until then others' launches may still tell this GPU that they have given up
     part_.reset();
     part_.connect(gpu_, peers_);
     nvshmem_barrier_all();
@@ -200,7 +221,7 @@ class nvshmem_gpu_part : private detail::nvshmem_membership,
 
  private:
   void connect() {
-    using layout = multi_gpu::nvshmem_algorithm::layout;
+    using layout = typename algorithm_type::layout;
     for (uint32_t i = 0; i < gpus_; ++i) {
       multi_gpu::peer one{};
       one.number = nvshmem_team_translate_pe(team_, static_cast<int>(i), NVSHMEM_TEAM_WORLD);
@@ -213,9 +234,19 @@ class nvshmem_gpu_part : private detail::nvshmem_membership,
         one.entered = log.entered;
       }
       peers_.push_back(one);
+      if (!Signals::any_host && !one.reachable()) {
+        throw invalid_argument("GPU " + std::to_string(gpu_) + " cannot load and store on GPU " + std::to_string(i) +
+                               " of " + std::to_string(gpus_) +
+                               ", as a barrier by stores alone needs: take an nvshmem_gpu_part.");
+      }
     }
     part_.connect(gpu_, peers_);
   }
 };
+
+/// What to take.
+using nvshmem_gpu_part = basic_nvshmem_gpu_part<multi_gpu::nvshmem_signals>;
+/// The faster one, for GPUs and kernels as multi_gpu::nvshmem_stores has them.
+using nvshmem_stores_gpu_part = basic_nvshmem_gpu_part<multi_gpu::nvshmem_stores>;
 
 }  // namespace gpusync

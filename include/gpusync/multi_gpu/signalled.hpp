@@ -11,6 +11,7 @@ namespace gpusync::multi_gpu {
 /// A communication library as an exchange needs it: a struct without data, with static functions. Its memory is
 /// symmetric: each GPU has words of the same kind, and by the address of its own the library finds another's.
 /// - `family`: the name of the barrier
+/// - `repeatable`: as of an Exchange
 /// - `order_of_stores`: the order that a store to a reachable peer must have behind complete(): relaxed, if that has
 ///   released what came before, or else release
 /// - `complete(grid)`: what this GPU's threads have written to any GPU, by the library's calls or by stores, and what
@@ -30,7 +31,7 @@ struct signalled {
   using layout = exchange_layout<128, 128>;
   using signals = Signals;
   static constexpr const char* family = Signals::family;
-  static constexpr bool repeatable = false;
+  static constexpr bool repeatable = Signals::repeatable;
   static constexpr bool places_lines = false;
 
   GPUSYNC_HD static constexpr uint32_t senders(uint32_t gpus) { return gpus; }
@@ -50,27 +51,26 @@ struct signalled {
   /// A GPU's words as they lie in memory.
   GPUSYNC_HD static word* words_of(uint32_t* line) { return reinterpret_cast<word*>(line); }
 
-  /// Where this GPU's word lies on itself; on the others it has the same place.
-  GPUSYNC_HD static uint32_t* target(const peer* peers, uint32_t gpu, uint32_t, uint32_t) {
-    return peers[gpu].line[0] + gpu * (sizeof(word) / sizeof(uint32_t));
+  /// This GPU's word on the i-th sender's peer: the others first. Null if that is out of reach.
+  GPUSYNC_HD static uint32_t* target(const peer* peers, uint32_t gpu, uint32_t gpus, uint32_t i) {
+    uint32_t* const line = peers[(gpu + 1 + i) % gpus].line[0];
+    return line == nullptr ? nullptr : line + gpu * (sizeof(word) / sizeof(uint32_t));
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Context>
   GPUSYNC_HD static wait_status tell(Grid grid, const sender& own, uint32_t i, uint32_t goal, Context&) {
-    word* const mine = words_of(own.out);
-    const peer* to = &own.peers[(own.gpu + 1 + i) % own.gpus];
-    uint32_t* line = to->line[0];  // on its way while the thread completes what came before
+    word* to = words_of(own.out);
     Signals::complete(grid);
     for (;;) {
-      if (line != nullptr) {
-        Grid::memory::template store<Signals::order_of_stores, scope::system>(words_of(line) + own.gpu, word{goal});
+      if (to != nullptr) {
+        Grid::memory::template store<Signals::order_of_stores, scope::system>(to, word{goal});
       } else {
-        Signals::set(grid, mine, word{goal}, *to);
+        Signals::set(grid, words_of(own.peers[own.gpu].line[0]) + own.gpu, word{goal},
+                     own.peers[(own.gpu + 1 + i) % own.gpus]);
       }
       i += own.step;
       if (i >= own.gpus) return wait_status::completed;
-      to = &own.peers[(own.gpu + 1 + i) % own.gpus];
-      line = to->line[0];
+      to = words_of(target(own.peers, own.gpu, own.gpus, i));
     }
   }
   GPUSYNC_API static void see(const sender& own, const word* at, uint32_t goal) {
