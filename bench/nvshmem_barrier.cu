@@ -26,7 +26,6 @@ using namespace gpusync;
 using namespace gpusync::literals;
 
 using over_nvshmem = nvshmem_gpu_part;
-using by_stores = nvshmem_stores_gpu_part;
 using over_peers = cuda_gpu_part<>;
 
 constexpr uint32_t threads = 256;
@@ -120,8 +119,7 @@ class process {
         gpus_(static_cast<uint32_t>(gpus)),
         device_(gpu),
         blocks_(static_cast<uint32_t>(device_.sm_count())),
-        part_(device_, blocks_),
-        stores_(device_, blocks_) {
+        part_(device_, blocks_) {
     const size_t words = size_t{blocks_} * threads;
     for (uint32_t half = 0; half < 2; ++half) {
       data_.own[half] = symmetric<uint32_t>(words);
@@ -138,7 +136,7 @@ class process {
     over_peers direct(device_, gpu_, gpus_, blocks_);
     connect(direct);
     check<true>("over NVSHMEM", part_, phases);
-    check<false>("over NVSHMEM by stores", stores_, phases);
+    check<false>("over NVSHMEM, plain loads and stores", part_, phases);
     check<false>("over peer memory", direct, phases / 10);
     const launch_shape all{blocks_, threads}, one{1, 32};
     const std::vector<std::pair<std::string, std::function<void()>>> ways{
@@ -150,12 +148,9 @@ class process {
            }
          }},
         {"gpusync over NVSHMEM, 1 x 32", [&] { start(part_, one); }},
-        {"gpusync over NVSHMEM by stores, 1 x 32", [&] { start(stores_, one); }},
         {"gpusync over peer memory, 1 x 32", [&] { start(direct, one); }},
         {"gpusync over NVSHMEM, " + std::to_string(blocks_) + " x " + std::to_string(threads),
          [&] { start(part_, all); }},
-        {"gpusync over NVSHMEM by stores, " + std::to_string(blocks_) + " x " + std::to_string(threads),
-         [&] { start(stores_, all); }},
         {"gpusync over peer memory, " + std::to_string(blocks_) + " x " + std::to_string(threads),
          [&] { start(direct, all); }},
     };
@@ -168,6 +163,7 @@ class process {
         found[i].push_back(slowest());
       }
     }
+    part_.release();
     if (gpu_ != 0) return;
     for (size_t i = 0; i < ways.size(); ++i) {
       std::sort(found[i].begin(), found[i].end());
@@ -200,7 +196,7 @@ class process {
     synchronize(device_);
     say_who_is_missing();
     std::fflush(stdout);
-    // Not nvshmem_finalize(), nor a destructor: both wait for all.
+    // Not nvshmem_finalize(), which waits for all.
     if (how == "dies") _exit(part_.missing().empty() ? 1 : 0);
   }
 
@@ -267,7 +263,6 @@ class process {
   cuda_device device_;
   uint32_t blocks_;
   over_nvshmem part_;
-  by_stores stores_;
   fields data_{};
   double* us_ = nullptr;
 };

@@ -20,8 +20,7 @@ namespace multi_gpu {
 /// the thread that calls it has acquired what its GPU's blocks released. Fulfils @ref Signals.
 struct nvshmem_signals {
   static constexpr const char* family = "multi-gpu-nvshmem";
-  static constexpr bool repeatable = false;
-  static constexpr bool any_host = true;
+  static constexpr bool repeatable = true;
   static constexpr memory_order order_of_stores = memory_order::relaxed;
 
   template <class Grid>
@@ -42,34 +41,25 @@ struct nvshmem_signals {
   }
 };
 
-/// For kernels that reach the other GPUs' memory by loads and stores alone (nvshmem_ptr()), on GPUs that all can:
-/// nothing of NVSHMEM's is completed, and a release takes the place of nvshmem_quiet(), whose fence is sequentially
-/// consistent (0.4 us on an H100). Fulfils @ref Signals.
-struct nvshmem_stores : nvshmem_signals {
-  static constexpr const char* family = "multi-gpu-nvshmem-stores";
-  static constexpr bool repeatable = true;
-  static constexpr bool any_host = false;
-  static constexpr memory_order order_of_stores = memory_order::release;
-
-  template <class Grid>
-  static __device__ __forceinline__ void complete(Grid) {}
-};
+/// The barrier across GPUs over NVSHMEM.
+using nvshmem_algorithm = two_level<signalled<nvshmem_signals>>;
 
 }  // namespace multi_gpu
 
 namespace detail {
 
-/// Where memory of NVSHMEM's symmetric heap lies, and whether it must be left there.
+/// Where memory of NVSHMEM's symmetric heap lies, and whether it may be given back.
 struct nvshmem_place : cuda_device {
-  nvshmem_place(const cuda_device& device, const bool& lost) : cuda_device(device), is_lost(&lost) {}
-  const bool* is_lost;  ///< lives longer than the memory: the other PEs may be gone, and freeing waits for all
+  nvshmem_place(const cuda_device& device, const bool& released) : cuda_device(device), is_released(&released) {}
+  const bool* is_released;  ///< lives longer than the memory
 };
 
-/// Memory of NVSHMEM's symmetric heap, zero when made. All PEs must make, and destroy, it together.
+/// Memory of NVSHMEM's symmetric heap, zero when made. All PEs must make it together, and, if it is given back, destroy
+/// it so.
 class nvshmem_memory {
  public:
   nvshmem_memory(const nvshmem_place& where, size_t bytes)
-      : ordinal_(where.ordinal()), bytes_(bytes), is_lost_(where.is_lost), address_(nvshmem_align(alignment, bytes)) {
+      : ordinal_(where.ordinal()), bytes_(bytes), is_released_(where.is_released), address_(nvshmem_align(alignment, bytes)) {
     if (address_ == nullptr) {
       throw error("NVSHMEM's symmetric heap has no " + std::to_string(bytes) +
                   " bytes left. NVSHMEM_SYMMETRIC_SIZE says how large it is.");
@@ -77,7 +67,7 @@ class nvshmem_memory {
     clear();
   }
   ~nvshmem_memory() {
-    if (!*is_lost_) nvshmem_free(address_);
+    if (*is_released_) nvshmem_free(address_);
   }
   nvshmem_memory(const nvshmem_memory&) = delete;
   nvshmem_memory& operator=(const nvshmem_memory&) = delete;
@@ -91,7 +81,7 @@ class nvshmem_memory {
   static constexpr size_t alignment = line_words * sizeof(uint32_t);
   int ordinal_;
   size_t bytes_;
-  const bool* is_lost_;
+  const bool* is_released_;
   void* address_;
 };
 
@@ -128,7 +118,7 @@ class nvshmem_membership {
   uint32_t size() const { return static_cast<uint32_t>(nvshmem_team_n_pes(team_)); }
 
   nvshmem_team_t team_;
-  bool is_lost_ = false;
+  bool is_released_ = false;
 
  private:
   /// The symmetric heap wants all PEs to ask for as much: throws invalid_argument on all of them if they do not.
@@ -162,53 +152,41 @@ class nvshmem_membership {
 /// memory. So sync() also completes what any thread of any block has put by NVSHMEM before, as nvshmem_barrier_all()
 /// does, and no kernel needs NVSHMEM's own launch.
 ///
-/// All PEs make their parts together, each with its team (split the world so that each is in one), and destroy them so.
-/// At most 128 GPUs. All launch grids of one size, if blocks are to be named after a time-out; blocks of a GPU out of
+/// All PEs make their parts together, each with its team (split the world so that each is in one); see release() for
+/// their end. At most 128 GPUs. All launch grids of one size, if blocks are to be named after a time-out; blocks of a GPU out of
 /// reach are not named here but by that GPU's own report.
 ///
 /// Deadlines hold for what the barrier waits for, not for what NVSHMEM waits for by itself: should a PE die whose memory
-/// is reached by a network, nvshmem_quiet() may last. After a time-out the part leaves its memory to NVSHMEM when it is
-/// destroyed, for to free it would be one more wait for all: end the process, or call reset() on all PEs before.
-///
-/// Signals: multi_gpu::nvshmem_signals or multi_gpu::nvshmem_stores.
-template <class Signals>
-class basic_nvshmem_gpu_part
+/// is reached by a network, nvshmem_quiet() may last.
+class nvshmem_gpu_part
     : private detail::nvshmem_membership,
-      public detail::part_of_process<multi_gpu::two_level<multi_gpu::signalled<Signals>>, cuda_grid,
-                                     detail::nvshmem_backend,
-                                     detail::exchange_placement<multi_gpu::two_level<multi_gpu::signalled<Signals>>>> {
-  using algorithm_type = multi_gpu::two_level<multi_gpu::signalled<Signals>>;
-  using members = multi_gpu::across_hosts<multi_gpu::signalled<Signals>>;
-  using placement = detail::exchange_placement<algorithm_type>;
-  using base = detail::part_of_process<algorithm_type, cuda_grid, detail::nvshmem_backend, placement>;
-  using base::gpu_;
-  using base::gpus_;
-  using base::part_;
-  using base::peers_;
+      public detail::part_of_process<multi_gpu::nvshmem_algorithm, cuda_grid, detail::nvshmem_backend,
+                                     detail::exchange_placement<multi_gpu::nvshmem_algorithm>> {
+  using members = multi_gpu::across_hosts<multi_gpu::signalled<multi_gpu::nvshmem_signals>>;
+  using placement = detail::exchange_placement<algorithm>;
 
  public:
   /// What kernels take: by value as a parameter, and by reference in what they call.
-  using barrier_type = basic_grid_barrier<algorithm_type, cuda_grid, members>;
+  using barrier_type = basic_grid_barrier<algorithm, cuda_grid, members>;
 
   /// The part of the calling PE, for up to `blocks` blocks on each GPU, on the device on which NVSHMEM was initialized.
   /// Collective: all PEs of the program, each with its team. Makes a survey as cuda_barrier_storage. Returns when the
   /// other PEs may be waited for. Throws invalid_argument if NVSHMEM is not initialized, the PE is not in the team or on
-  /// another device, the team is too large or has GPUs out of reach that these Signals cannot serve, or PEs ask for
-  /// different numbers of blocks; error if the symmetric heap is full; cuda_failure.
-  basic_nvshmem_gpu_part(const cuda_device& device, block_count blocks, nvshmem_team_t team = NVSHMEM_TEAM_WORLD)
+  /// another device, the team is too large, or PEs ask for different numbers of blocks; error if the symmetric heap is
+  /// full; cuda_failure.
+  nvshmem_gpu_part(const cuda_device& device, block_count blocks, nvshmem_team_t team = NVSHMEM_TEAM_WORLD)
       : nvshmem_membership(device, blocks, team),
-        base(detail::nvshmem_place(device, is_lost_), rank(), size(), blocks, 0, placement(device)) {
+        part_of_process(detail::nvshmem_place(device, is_released_), rank(), size(), blocks, 0, placement(device)) {
     connect();
     nvshmem_barrier_all();
   }
-  ~basic_nvshmem_gpu_part() { is_lost_ = !this->report().empty(); }
 
   /// The barrier to hand to the kernel.
   barrier_type barrier() { return part_.barrier(members(part_.places().peers, gpu_, gpus_)); }
   /// Whether a GPU's memory is reached by loads and stores: its blocks are named after a time-out. Throws
   /// invalid_argument if there is no such rank.
   bool reaches(uint32_t gpu) const {
-    (void)base::require_rank(gpu, gpus_);
+    (void)require_rank(gpu, gpus_);
     return peers_[gpu].reachable();
   }
   /// Back to the first state, on all PEs. Collective; each calls it when its own launches on the barrier have ended.
@@ -218,10 +196,17 @@ class basic_nvshmem_gpu_part
     part_.connect(gpu_, peers_);
     nvshmem_barrier_all();
   }
+  /// Gives the memory back to NVSHMEM when the part is destroyed, which is to be done at once. Collective: all PEs call
+  /// it when their launches on the barrier have ended, and destroy their parts in the same order. Without it the memory
+  /// stays with NVSHMEM until nvshmem_finalize(), so that no destructor waits for a PE that may be gone.
+  void release() {
+    nvshmem_barrier_all();
+    is_released_ = true;
+  }
 
  private:
   void connect() {
-    using layout = typename algorithm_type::layout;
+    using layout = algorithm::layout;
     for (uint32_t i = 0; i < gpus_; ++i) {
       multi_gpu::peer one{};
       one.number = nvshmem_team_translate_pe(team_, static_cast<int>(i), NVSHMEM_TEAM_WORLD);
@@ -234,19 +219,9 @@ class basic_nvshmem_gpu_part
         one.entered = log.entered;
       }
       peers_.push_back(one);
-      if (!Signals::any_host && !one.reachable()) {
-        throw invalid_argument("GPU " + std::to_string(gpu_) + " cannot load and store on GPU " + std::to_string(i) +
-                               " of " + std::to_string(gpus_) +
-                               ", as a barrier by stores alone needs: take an nvshmem_gpu_part.");
-      }
     }
     part_.connect(gpu_, peers_);
   }
 };
-
-/// What to take.
-using nvshmem_gpu_part = basic_nvshmem_gpu_part<multi_gpu::nvshmem_signals>;
-/// The faster one, for GPUs and kernels as multi_gpu::nvshmem_stores has them.
-using nvshmem_stores_gpu_part = basic_nvshmem_gpu_part<multi_gpu::nvshmem_stores>;
 
 }  // namespace gpusync
