@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include <gpusync/core/error.hpp>
 #include <gpusync/core/version.hpp>
@@ -14,6 +15,7 @@
 #include "cli/run_context.hpp"
 #include "git_state.hpp"
 #include "results/context.hpp"
+#include "results/text.hpp"
 
 namespace gpusync::tool {
 

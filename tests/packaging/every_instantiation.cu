@@ -63,6 +63,9 @@ template <class Algorithm>
 __global__ void across(basic_grid_barrier<Algorithm, cuda_grid, multi_gpu::across_gpus> barrier, timeout span) {
   wait_every_way(barrier, span);
 }
+__global__ void across_nvshmem(nvshmem_gpu_part::barrier_type barrier, timeout span) {
+  wait_every_way(barrier, span);
+}
 template <class... Algorithms>
 void instantiate_across(grid::algorithm_list<Algorithms...>) {
   ((void)&across<Algorithms>, ...);
@@ -265,7 +268,7 @@ void every_instantiation() {
   (void)&exchanged<float, halo_form::words>;
   (void)&exchanged<double, halo_form::automatic>;
   (void)&exchanged<uint32_t, halo_form::flags>;
-  (void)&with_neighbours;
+  (void)&across_nvshmem, (void)&with_neighbours;
   (void)&streamed<float>;
   (void)&streamed<uint64_t>;
   (void)&windowed<pace::best_effort>;

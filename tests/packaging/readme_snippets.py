@@ -146,6 +146,10 @@ WRAPPERS = {
                      "std::vector<gpusync::multi_gpu::part_address> exchange(const gpusync::multi_gpu::part_address&);"),
         ("gpusync::cuda_gpu_part", host_function(
             f"{STREAM}, unsigned rank, unsigned ranks, {SHAPE}, float* data"))),
+    "nvshmem_part": cuda(
+        "",
+        ("#include", "PRINTED\n__global__ void together(gpusync::nvshmem_gpu_part::barrier_type, float*);"),
+        ("cudaSetDevice", host_function(f"{STREAM}, int own, {SHAPE}, float* data"))),
 
     # docs/pace.md
     "window": cuda(
@@ -317,7 +321,9 @@ def commands(options, language, source, folder):
     include = f"-I{options.include}"
     if language == "cuda":
         if options.nvcc:
-            yield [options.nvcc, "-std=c++17", "--extended-lambda", "-Werror=all-warnings",
+            # NVSHMEM's calls, which are declared here for where it is not installed.
+            nvshmem = f"-I{os.path.join(os.path.dirname(os.path.abspath(__file__)), 'nvshmem')}"
+            yield [options.nvcc, nvshmem, "-std=c++17", "--extended-lambda", "-Werror=all-warnings",
                    "-Wno-deprecated-gpu-targets", "-arch=compute_75", "-Xcompiler=-Wall", include, "-c", source,
                    "-o", os.path.join(folder, "snippets.o")]
     else:

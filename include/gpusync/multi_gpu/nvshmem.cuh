@@ -143,7 +143,7 @@ class nvshmem_membership {
 }  // namespace detail
 
 /// One process's part of a barrier of all blocks of all GPUs of an NVSHMEM program, or of a team of them, on one host or
-/// on several:
+/// on several.
 ///   nvshmem_init();                                                     // and cudaSetDevice() before it, as ever
 ///   gpusync::nvshmem_gpu_part part(gpusync::cuda_device(own), blocks);  // all PEs
 ///   gpusync::launch(device, stream, {blocks, threads}, kernel, part.barrier(), …);

@@ -1,0 +1,2 @@
+// See nvshmem.h.
+#pragma once
