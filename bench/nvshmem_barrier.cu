@@ -1,6 +1,6 @@
 // Barriers across GPUs over NVSHMEM: this library's, beside NVSHMEM's own and this library's over peer memory, in one
-// run. NVSHMEM wants a process for each GPU, so this is a program of its own. scripts/nvshmem-barrier builds and runs it,
-// and ends it if it hangs.
+// run. NVSHMEM wants a process for each GPU, so this is a program of its own. scripts/nvshmem-barrier builds and runs
+// it, and ends it if it hangs.
 //   nvshmem-barrier GPUS [measure [PHASES] | missing-block | never-launched | dies]
 #include <nvshmem.h>
 #include <nvshmemx.h>
@@ -31,8 +31,8 @@ using over_peers = cuda_gpu_part<>;
 constexpr uint32_t threads = 256;
 constexpr int warm_up = 300, timed = 2000, rounds = 7;
 
-/// Words of the symmetric heap. A GPU's threads write some of their own GPU, which the next GPU gets, and put some to the
-/// next GPU: two halves of each, used in turn.
+/// Words of the symmetric heap. A GPU's threads write some of their own GPU, which the next GPU gets, and put some to
+/// the next GPU: two halves of each, used in turn.
 struct fields {
   uint32_t* own[2];
   uint32_t* put[2];
@@ -110,6 +110,17 @@ __global__ void time_ours(Barrier barrier, double* us) {
 __global__ void time_nvshmem(double* us) {
   time_of([] { nvshmem_barrier_all(); }, us);
 }
+/// NVSHMEM's barrier for all blocks: between two of the grid.
+__global__ void time_three_steps(grid_barrier barrier, double* us) {
+  barrier.enter();
+  time_of(
+      [&] {
+        barrier.sync();
+        if (blockIdx.x == 0 && threadIdx.x == 0) nvshmem_barrier_all();
+        barrier.sync();
+      },
+      us);
+}
 
 /// What one process does.
 class process {
@@ -139,16 +150,21 @@ class process {
     check<false>("over NVSHMEM, plain loads and stores", part_, phases);
     check<false>("over peer memory", direct, phases / 10);
     const launch_shape all{blocks_, threads}, one{1, 32};
+    grid_barrier_storage of_grid(device_, blocks_);
     const std::vector<std::pair<std::string, std::function<void()>>> ways{
         {"nvshmem_barrier_all, one thread of each of " + std::to_string(gpus_) + " GPUs",
          [&] {
            void* arguments[] = {&us_};
-           if (nvshmemx_collective_launch(reinterpret_cast<const void*>(time_nvshmem), 1, 1, arguments, 0, nullptr) != 0) {
+           if (nvshmemx_collective_launch(reinterpret_cast<const void*>(time_nvshmem), 1, 1, arguments, 0, nullptr) !=
+               0) {
              throw error("nvshmemx_collective_launch failed.");
            }
          }},
         {"gpusync over NVSHMEM, 1 x 32", [&] { start(part_, one); }},
         {"gpusync over peer memory, 1 x 32", [&] { start(direct, one); }},
+        {"nvshmem_barrier_all by one thread, between two grid barriers, " + std::to_string(blocks_) + " x " +
+             std::to_string(threads),
+         [&] { launch(device_, nullptr, all, time_three_steps, of_grid.barrier(), us_); }},
         {"gpusync over NVSHMEM, " + std::to_string(blocks_) + " x " + std::to_string(threads),
          [&] { start(part_, all); }},
         {"gpusync over peer memory, " + std::to_string(blocks_) + " x " + std::to_string(threads),
@@ -167,9 +183,10 @@ class process {
     if (gpu_ != 0) return;
     for (size_t i = 0; i < ways.size(); ++i) {
       std::sort(found[i].begin(), found[i].end());
-      std::printf("%s, NVSHMEM %d.%d.%d: %.3f us (the median of %d rounds of %d barriers, of the slowest GPU; %.3f to %.3f)\n",
-                  ways[i].first.c_str(), NVSHMEM_VENDOR_MAJOR_VERSION, NVSHMEM_VENDOR_MINOR_VERSION,
-                  NVSHMEM_VENDOR_PATCH_VERSION, found[i][rounds / 2], rounds, timed, found[i].front(), found[i].back());
+      std::printf(
+          "%s; NVSHMEM %d.%d.%d: %.3f us (the median of %d rounds of %d barriers, of the slowest GPU; %.3f to %.3f)\n",
+          ways[i].first.c_str(), NVSHMEM_VENDOR_MAJOR_VERSION, NVSHMEM_VENDOR_MINOR_VERSION,
+          NVSHMEM_VENDOR_PATCH_VERSION, found[i][rounds / 2], rounds, timed, found[i].front(), found[i].back());
     }
   }
 
@@ -186,8 +203,8 @@ class process {
       return;
     }
     if (!(last && how == "never-launched")) {
-      launch(device_, nullptr, {blocks_, threads}, crosses<true, over_nvshmem::barrier_type>, part_.barrier(), data_, 0u, ~0u,
-             timeout(500_ms));
+      launch(device_, nullptr, {blocks_, threads}, crosses<true, over_nvshmem::barrier_type>, part_.barrier(), data_,
+             0u, ~0u, timeout(500_ms));
     }
     if (last && how == "dies") {  // in the middle of phases, without a word
       usleep(50000);
@@ -214,7 +231,8 @@ class process {
     auto* const send = symmetric<part_address>(1);
     auto* const all = symmetric<part_address>(gpus_);
     check_cuda(cudaMemcpy(send, &own, sizeof(own), cudaMemcpyHostToDevice), "cudaMemcpy");
-    if (nvshmem_fcollectmem(NVSHMEM_TEAM_WORLD, all, send, sizeof(own)) != 0) throw error("nvshmem_fcollectmem failed.");
+    if (nvshmem_fcollectmem(NVSHMEM_TEAM_WORLD, all, send, sizeof(own)) != 0)
+      throw error("nvshmem_fcollectmem failed.");
     std::vector<part_address> of_all(gpus_);
     check_cuda(cudaMemcpy(of_all.data(), all, gpus_ * sizeof(own), cudaMemcpyDeviceToHost), "cudaMemcpy");
     direct.connect(of_all);
@@ -230,8 +248,8 @@ class process {
     check_cuda(cudaMemset(data_.wrong, 0, sizeof(uint32_t)), "cudaMemset");
     constexpr uint32_t at_once = 500000;
     for (uint32_t first = 0; first < phases; first += at_once) {
-      launch(device_, nullptr, {blocks_, threads}, crosses<Calls, typename Part::barrier_type>, part.barrier(), data_, first,
-             std::min(at_once, phases - first), timeout(20_s));
+      launch(device_, nullptr, {blocks_, threads}, crosses<Calls, typename Part::barrier_type>, part.barrier(), data_,
+             first, std::min(at_once, phases - first), timeout(20_s));
     }
     synchronize(device_);
     uint32_t wrong = 0;

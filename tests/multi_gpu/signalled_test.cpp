@@ -15,7 +15,8 @@ constexpr auto soon = 60ms;
 /// Longer than any test takes: a wait that would hang fails instead.
 constexpr auto patience = 20s;
 
-const std::vector<std::vector<int>> machines{{0}, {0, 0}, {0, 1}, {0, 0, 1}, {0, 1, 2}, {0, 0, 1, 1}, {0, 0, 0, 1, 2, 2}};
+const std::vector<std::vector<int>> machines{
+    {0}, {0, 0}, {0, 1}, {0, 0, 1}, {0, 1, 2}, {0, 0, 1, 1}, {0, 0, 0, 1, 2, 2}};
 
 TEST(Signalled, EveryBlockSeesWhatEveryBlockOfEveryHostHasWritten) {
   for (const auto& hosts : machines) {
@@ -90,10 +91,12 @@ TEST(Signalled, NamesTheBlocksOfAGpuInReachAndTheGpuOutOfIt) {
     EXPECT_EQ(cluster.part(gpu).missing(), missing) << gpu;
     EXPECT_NE(cluster.part(gpu).report().find(words), std::string::npos) << cluster.part(gpu).report();
   };
-  expect(0, {{1, 1, 3, true}, {2, unknown, 3, true}},
-         "timed out in phase 3 of an earlier launch, missing block 1 of GPU 1, missing GPU 2, whose own report tells the "
-         "blocks, so its count");
-  expect(2, {{1, unknown, 3, true}, {2, 1, 3, true}}, "missing GPU 1, whose own report tells the blocks, missing block 1 of GPU 2");
+  expect(
+      0, {{1, 1, 3, true}, {2, unknown, 3, true}},
+      "timed out in phase 3 of an earlier launch, missing block 1 of GPU 1, missing GPU 2, whose own report tells the "
+      "blocks, so its count");
+  expect(2, {{1, unknown, 3, true}, {2, 1, 3, true}},
+         "missing GPU 1, whose own report tells the blocks, missing block 1 of GPU 2");
 }
 
 TEST(Signalled, TellsAGpuThatWasNeverLaunchedFromOneThatIsLate) {
@@ -102,9 +105,10 @@ TEST(Signalled, TellsAGpuThatWasNeverLaunchedFromOneThatIsLate) {
                  [&](auto& b, uint32_t, uint32_t) { EXPECT_EQ(b.sync_for(soon), wait_status::timed_out); });
   for (const uint32_t gpu : {0u, 1u}) {
     EXPECT_EQ(cluster.part(gpu).missing().back(), (missing_gpu_block{2, timeout_report::unknown_block, 0, false}));
-    EXPECT_NE(cluster.part(gpu).report().find("missing GPU 2, of which no block was seen in that launch: it may not have "
-                                              "been launched yet"),
-              std::string::npos)
+    EXPECT_NE(
+        cluster.part(gpu).report().find("missing GPU 2, of which no block was seen in that launch: it may not have "
+                                        "been launched yet"),
+        std::string::npos)
         << cluster.part(gpu).report();
     EXPECT_EQ(cluster.part(gpu).report().find("missing GPU " + std::to_string(1 - gpu)), std::string::npos);
   }

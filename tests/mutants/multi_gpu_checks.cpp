@@ -95,9 +95,8 @@ void a_loss_is_told_to_other_hosts() {
 void a_far_gpu_is_judged_by_its_word() {
   cluster memory({0, 1, 2}, 1);
   std::atomic<bool> ended{false};
-  std::thread third([&] {
-    run_blocks<cluster_barrier>(1, memory.barrier(2), [&](cluster_barrier& b, uint32_t) { b.sync(); });
-  });
+  std::thread third(
+      [&] { run_blocks<cluster_barrier>(1, memory.barrier(2), [&](cluster_barrier& b, uint32_t) { b.sync(); }); });
   (void)run_on_two<broken_barrier>(memory, ended, [&](cluster_barrier& b, uint32_t) {
     b.sync();
     expect(b.sync_for(soon) == wait_status::timed_out, "a phase in which a GPU is missing times out");

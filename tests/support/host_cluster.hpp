@@ -19,7 +19,6 @@ namespace gpusync::test {
 /// cluster at a time.
 struct host_signals {
   static constexpr const char* family = "multi-gpu-signals";
-  static constexpr bool repeatable = false;
   static constexpr memory_order order_of_stores = memory_order::release;
 
   static inline std::vector<uint32_t*> words;      ///< of each part
@@ -49,7 +48,8 @@ struct host_signals {
   static Word* counterpart(Word* word, const multi_gpu::peer& to) {
     auto* const at = reinterpret_cast<uint32_t*>(word);
     for (uint32_t* const one : words) {
-      if (at >= one && at < one + size) return reinterpret_cast<Word*>(words[static_cast<size_t>(to.number)] + (at - one));
+      if (at >= one && at < one + size)
+        return reinterpret_cast<Word*>(words[static_cast<size_t>(to.number)] + (at - one));
     }
     std::abort();
   }
@@ -59,9 +59,8 @@ using signalled_algorithm = multi_gpu::two_level<multi_gpu::signalled<host_signa
 
 /// A GPU's part. Grid: host_grid, or a stand-in for it.
 template <class Grid = host_grid>
-class cluster_part
-    : public detail::part_of_process<signalled_algorithm, Grid, detail::host_backend,
-                                     detail::plain_placement<signalled_algorithm>> {
+class cluster_part : public detail::part_of_process<signalled_algorithm, Grid, detail::host_backend,
+                                                    detail::plain_placement<signalled_algorithm>> {
   using base = detail::part_of_process<signalled_algorithm, Grid, detail::host_backend,
                                        detail::plain_placement<signalled_algorithm>>;
   using members = multi_gpu::across_hosts<multi_gpu::signalled<host_signals>>;

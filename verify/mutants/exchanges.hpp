@@ -67,7 +67,6 @@ struct torn_add_of_gpus : model_memory {
 /// Signals on one host, where a GPU stores to all others: what is sent releases what came before.
 struct stored_signals {
   static constexpr const char* family = "multi-gpu-signals";
-  static constexpr bool repeatable = false;
   static constexpr memory_order order_of_stores = memory_order::release;
   template <class Grid>
   static void complete(Grid) {}

@@ -49,8 +49,7 @@ class exchange_placement {
 
   /// Chooses the plan for a launch. Measured on H200: docs/multi-gpu.md.
   void fit(multi_gpu::exchange_places& given, uint32_t members, uint32_t threads, bool) const {
-    // Each of these warps tells, and a message over a network costs more than it gains.
-    given.plan.leader_warps = given.across_hosts ? 1 : std::max(1u, std::min(4u, threads / cuda_grid::warp_size));
+    given.plan.leader_warps = std::max(1u, std::min(4u, threads / cuda_grid::warp_size));
     given.plan.second_fence = members > 1 && members <= sm_count_ ? 1 : 0;
     given.plan.poll_backoff = members > 1 ? 1500 : 0;
   }

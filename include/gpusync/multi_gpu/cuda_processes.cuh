@@ -182,8 +182,7 @@ class cuda_gpu_part : public detail::part_of_process<Algorithm, cuda_grid, detai
     auto* const words = static_cast<uint32_t*>(opened_.back().address());
     uint32_t seal = 0;
     const cuda_device_scope scope(device_.ordinal());
-    check_cuda(cudaMemcpy(&seal, words + Algorithm::layout::seal, sizeof(seal), cudaMemcpyDefault),
-               "cudaMemcpy");
+    check_cuda(cudaMemcpy(&seal, words + Algorithm::layout::seal, sizeof(seal), cudaMemcpyDefault), "cudaMemcpy");
     if (seal != one.seal) {
       throw invalid_argument("What was opened as the memory of GPU " + std::to_string(one.gpu) +
                              " is not: its process has freed it, or the address is of another run.");

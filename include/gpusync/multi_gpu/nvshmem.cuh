@@ -1,5 +1,5 @@
-// The barrier across GPUs of several hosts: its messages are NVSHMEM's. Needs NVSHMEM (its headers, and to be linked with
-// it, -rdc=true and libnvshmem_device); nothing else of the library includes this.
+// The barrier across GPUs of several hosts: its messages are NVSHMEM's. Needs NVSHMEM (its headers, and to be linked
+// with it, -rdc=true and libnvshmem_device); nothing else of the library includes this.
 #pragma once
 
 #include <nvshmem.h>
@@ -20,7 +20,6 @@ namespace multi_gpu {
 /// the thread that calls it has acquired what its GPU's blocks released. Fulfils @ref Signals.
 struct nvshmem_signals {
   static constexpr const char* family = "multi-gpu-nvshmem";
-  static constexpr bool repeatable = true;
   static constexpr memory_order order_of_stores = memory_order::relaxed;
 
   template <class Grid>
@@ -59,7 +58,10 @@ struct nvshmem_place : cuda_device {
 class nvshmem_memory {
  public:
   nvshmem_memory(const nvshmem_place& where, size_t bytes)
-      : ordinal_(where.ordinal()), bytes_(bytes), is_released_(where.is_released), address_(nvshmem_align(alignment, bytes)) {
+      : ordinal_(where.ordinal()),
+        bytes_(bytes),
+        is_released_(where.is_released),
+        address_(nvshmem_align(alignment, bytes)) {
     if (address_ == nullptr) {
       throw error("NVSHMEM's symmetric heap has no " + std::to_string(bytes) +
                   " bytes left. NVSHMEM_SYMMETRIC_SIZE says how large it is.");
@@ -142,8 +144,8 @@ class nvshmem_membership {
 
 }  // namespace detail
 
-/// One process's part of a barrier of all blocks of all GPUs of an NVSHMEM program, or of a team of them, on one host or
-/// on several.
+/// One process's part of a barrier of all blocks of all GPUs of an NVSHMEM program, or of a team of them, on one host
+/// or on several.
 ///   nvshmem_init();                                                     // and cudaSetDevice() before it, as ever
 ///   gpusync::nvshmem_gpu_part part(gpusync::cuda_device(own), blocks);  // all PEs
 ///   gpusync::launch(device, stream, {blocks, threads}, kernel, part.barrier(), …);
@@ -153,11 +155,11 @@ class nvshmem_membership {
 /// does, and no kernel needs NVSHMEM's own launch.
 ///
 /// All PEs make their parts together, each with its team (split the world so that each is in one); see release() for
-/// their end. At most 128 GPUs. All launch grids of one size, if blocks are to be named after a time-out; blocks of a GPU out of
-/// reach are not named here but by that GPU's own report.
+/// their end. At most 128 GPUs. All launch grids of one size, if blocks are to be named after a time-out; blocks of a
+/// GPU out of reach are not named here but by that GPU's own report.
 ///
-/// Deadlines hold for what the barrier waits for, not for what NVSHMEM waits for by itself: should a PE die whose memory
-/// is reached by a network, nvshmem_quiet() may last.
+/// Deadlines hold for what the barrier waits for, not for what NVSHMEM waits for by itself: should a PE die whose
+/// memory is reached by a network, nvshmem_quiet() may last.
 class nvshmem_gpu_part
     : private detail::nvshmem_membership,
       public detail::part_of_process<multi_gpu::nvshmem_algorithm, cuda_grid, detail::nvshmem_backend,
@@ -171,9 +173,9 @@ class nvshmem_gpu_part
 
   /// The part of the calling PE, for up to `blocks` blocks on each GPU, on the device on which NVSHMEM was initialized.
   /// Collective: all PEs of the program, each with its team. Makes a survey as cuda_barrier_storage. Returns when the
-  /// other PEs may be waited for. Throws invalid_argument if NVSHMEM is not initialized, the PE is not in the team or on
-  /// another device, the team is too large, or PEs ask for different numbers of blocks; error if the symmetric heap is
-  /// full; cuda_failure.
+  /// other PEs may be waited for. Throws invalid_argument if NVSHMEM is not initialized, the PE is not in the team or
+  /// on another device, the team is too large, or PEs ask for different numbers of blocks; error if the symmetric heap
+  /// is full; cuda_failure.
   nvshmem_gpu_part(const cuda_device& device, block_count blocks, nvshmem_team_t team = NVSHMEM_TEAM_WORLD)
       : nvshmem_membership(device, blocks, team),
         part_of_process(detail::nvshmem_place(device, is_released_), rank(), size(), blocks, 0, placement(device)) {

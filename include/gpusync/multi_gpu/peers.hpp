@@ -49,10 +49,10 @@ struct exchange_places {
 /// a word by which other processes know the memory. `LineWords`: of a line that peers write to.
 template <uint32_t MostGpus, size_t LineWords>
 struct exchange_layout {
-  static constexpr uint32_t most_gpus = MostGpus;       ///< that a barrier joins
-  static constexpr size_t line_words = LineWords;       ///< of each of the two lines
-  static constexpr size_t counter = 0;                  ///< of a line
-  static constexpr size_t line = detail::line_words;    ///< and one more behind it
+  static constexpr uint32_t most_gpus = MostGpus;        ///< that a barrier joins
+  static constexpr size_t line_words = LineWords;        ///< of each of the two lines
+  static constexpr size_t counter = 0;                   ///< of a line
+  static constexpr size_t line = detail::line_words;     ///< and one more behind it
   static constexpr size_t peers = line + 2 * LineWords;  ///< of the list of peers
   /// Of the word by which other processes know the memory.
   static constexpr size_t seal = peers + MostGpus * sizeof(peer) / sizeof(uint32_t);

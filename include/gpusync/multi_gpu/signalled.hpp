@@ -1,4 +1,5 @@
-// The exchange of a barrier across GPUs whose messages are a communication library's signals: for GPUs of several hosts.
+// The exchange of a barrier across GPUs whose messages are a communication library's signals: for GPUs of several
+// hosts.
 #pragma once
 
 #include <gpusync/core/arrival_log.hpp>
@@ -11,7 +12,6 @@ namespace gpusync::multi_gpu {
 /// A communication library as an exchange needs it: a struct without data, with static functions. Its memory is
 /// symmetric: each GPU has words of the same kind, and by the address of its own the library finds another's.
 /// - `family`: the name of the barrier
-/// - `repeatable`: as of an Exchange
 /// - `order_of_stores`: the order that a store to a reachable peer must have behind complete(): relaxed, if that has
 ///   released what came before, or else release
 /// - `complete(grid)`: what this GPU's threads have written to any GPU, by the library's calls or by stores, and what
@@ -22,8 +22,8 @@ namespace gpusync::multi_gpu {
 ///   are reachable: what came before that value is visible to it from now on
 
 /// A word of 64 bits for each GPU on every GPU, set by the leading blocks to the number of the phase: by plain stores
-/// where a GPU reaches the other's memory, by signals elsewhere. A block polls its own GPU's copy of all words, wherever
-/// the others are. One hop. Fulfils @ref Exchange.
+/// where a GPU reaches the other's memory, by signals elsewhere. A block polls its own GPU's copy of all words,
+/// wherever the others are. One hop. Fulfils @ref Exchange.
 template <class Signals>
 struct signalled {
   using word = uint64_t;
@@ -31,7 +31,7 @@ struct signalled {
   using layout = exchange_layout<128, 128>;
   using signals = Signals;
   static constexpr const char* family = Signals::family;
-  static constexpr bool repeatable = Signals::repeatable;
+  static constexpr bool repeatable = false;  // one quiet and one message are dear
   static constexpr bool places_lines = false;
 
   GPUSYNC_HD static constexpr uint32_t senders(uint32_t gpus) { return gpus; }

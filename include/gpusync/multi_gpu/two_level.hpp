@@ -55,14 +55,14 @@ struct two_level : grid::algorithm_defaults {
   using token = uint32_t;
 
   struct state {
-    sender own;               ///< for threads that tell
-    uint32_t* counter;        ///< of the GPU's arrivals
-    const word* poll_at;      ///< what this thread polls, if it does
-    uint32_t goal;            ///< the phase to come
-    uint32_t step;            ///< what is added
-    uint32_t part;            ///< what the thread does: see the constants below
-    uint32_t second_fence;    ///< see exchange_plan
-    uint32_t poll_backoff;    ///< see exchange_plan
+    sender own;             ///< for threads that tell
+    uint32_t* counter;      ///< of the GPU's arrivals
+    const word* poll_at;    ///< what this thread polls, if it does
+    uint32_t goal;          ///< the phase to come
+    uint32_t step;          ///< what is added
+    uint32_t part;          ///< what the thread does: see the constants below
+    uint32_t second_fence;  ///< see exchange_plan
+    uint32_t poll_backoff;  ///< see exchange_plan
   };
 
   GPUSYNC_HD static constexpr size_t words(uint32_t) { return layout::words; }
