@@ -151,7 +151,12 @@ job_results carry_out(const std::vector<job>& jobs, run_journal& journal, const 
       progress.update(conduct.part_done ? conduct.part_done(of_jobs) : of_jobs,
                       conduct.title.empty() ? what : one.what->name + ": " + what);
     };
-    if (conduct.leaves_out) {
+    const bool by_rows = conduct.by_rows && one.what->judges_rows;
+    if (by_rows) {
+      sink.so_far = &all.results.rows;
+      sink.recall = nullptr;  // there may be more rows than when it last judged
+    }
+    if (conduct.leaves_out && !by_rows) {
       sink.recall = [known = sink.recall, &conduct](const std::string& what) {
         std::optional<std::vector<row>> rows = known(what);
         if (!rows && conduct.leaves_out(what)) rows.emplace();

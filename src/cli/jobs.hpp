@@ -50,6 +50,7 @@ struct job_conduct {
   /// Takes the text of an experiment that finds matches.
   std::function<void(const std::string& text)> matches = nullptr;
   bool goes_on = false;  ///< with the other jobs when one has thrown
+  bool by_rows = false;  ///< experiments that judge rows are given those of the jobs before, and always run
 };
 
 /// What has come of the jobs.

@@ -34,7 +34,8 @@ double seconds_now() {
 }
 
 /// Experiments of the papers first, in the papers' order, then our own; behind all of them those that may take long,
-/// for a case of theirs that takes longer than was thought leaves the others without their time.
+/// for a case of theirs that takes longer than was thought leaves the others without their time; and last those that
+/// judge what the others have measured.
 std::vector<const experiment*> in_order() {
   std::vector<const experiment*> all = all_experiments(), ordered;
   for (const covered_item& item : build_coverage().items) {
@@ -47,8 +48,9 @@ std::vector<const experiment*> in_order() {
   }
   ordered.insert(ordered.end(), all.begin(), all.end());
   // Not of std::ranges: clang 14 does not compile that with GCC's library.
-  std::stable_partition(ordered.begin(), ordered.end(),
-                        [](const experiment* one) { return one->longest_case.quick <= usual_quick_case; });
+  const auto takes_long = [](const experiment* one) { return one->longest_case.quick > usual_quick_case; };
+  std::stable_partition(ordered.begin(), ordered.end(), [&](const experiment* one) { return !takes_long(one); });
+  std::stable_partition(ordered.begin(), ordered.end(), [](const experiment* one) { return !one->judges_rows; });
   return ordered;
 }
 
@@ -90,7 +92,7 @@ reproduction plan_of(const reproduce_options& options) {
 
 planned_sweep sweep_of(job one, bool quick) {
   one.request.quick = quick;
-  return {cases_of(one), longest_case_of(one)};
+  return {cases_of(one), one.what->judges_rows ? 0 : longest_case_of(one)};
 }
 
 /// GPUs take a case in a fraction of the time that host threads take.
@@ -146,6 +148,7 @@ exit_code run_reproduce(const console_options& console, const reproduce_options&
   job_conduct conduct;
   conduct.title = "reproduce";
   conduct.goes_on = true;
+  conduct.by_rows = true;
   conduct.begins = [&](size_t i) { jobs[i].request.quick = time.begin(i, options.quick); };
   conduct.leaves_out = [&](const std::string& what) { return time.leaves_out(what); };
   conduct.part_done = [&](double of_jobs) { return std::clamp(time.gone() / time.seconds(), of_jobs * 0.01, 0.999); };

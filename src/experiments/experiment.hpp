@@ -39,6 +39,8 @@ struct experiment_sink {
   std::function<void()> done = nullptr;
   /// Takes the text of an experiment that finds matches (experiment::finds_matches), once; null if nobody wants it.
   std::function<void(const std::string& text)> matches = nullptr;
+  /// For an experiment that judges rows of others: those that the run has so far. Null: it measures what it needs.
+  const std::vector<row>* so_far = nullptr;
 };
 
 /// About the longest that a case takes, in seconds: its time budget, and what comes before.
@@ -84,6 +86,8 @@ struct experiment {
   std::string (*answer)(const measured_rows&) = nullptr;
   /// Whether it finds matches of sequences, as a text that people ask for by --matches.
   bool finds_matches = false;
+  /// Whether it judges rows of other experiments, if the sink has them: then it comes last, and takes no time.
+  bool judges_rows = false;
 };
 
 /// Hands over rows that claim to be right.

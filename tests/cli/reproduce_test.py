@@ -52,6 +52,14 @@ class Reproduce(FolderTest):
             rows = [row for row in document["rows"] if not row["device"].startswith("published")]
             self.assertEqual(len(rows), len({key_of(row) for row in rows}), "each row once")
 
+    def test_what_judges_the_others_comes_last_each_time(self):
+        for seconds in ("2", "4"):
+            self.assertEqual(self.reproduce(seconds=seconds).code, 0)
+            rows = self.document()["rows"]
+            self.assertEqual(rows[-1]["experiment"], "observations", seconds)
+            mine = [row for row in rows if row["experiment"] == "observations"]
+            self.assertEqual(len(mine), len({row["method"] for row in mine}), "once, however often it was judged")
+
     def test_each_experiment_of_the_device_has_its_turn_or_is_named(self):
         outcome = self.reproduce()
         listed = json.loads(run("list", "--json").out)["experiments"]

@@ -143,6 +143,40 @@ TEST(Observations, FewStepsAreComparedAsLaunchesOfTheirOwn) {
   EXPECT_EQ(state_of("implicit-few-steps", rows), fails);
 }
 
+/// In a run of many experiments: by the rows of the device that are there, nothing is measured for it.
+TEST(Observations, AreJudgedByTheRowsOfTheRun) {
+  std::vector<row> rows{row_of("grid-sync", "cg", {{"launched", std::string("stream")}, {"barriers", int64_t{1}}},
+                               "launch_time", 4.0)};
+  rows.push_back(rows.front());
+  rows.back().axes.back().second = int64_t{8};
+  rows.back().metrics[0].second.value = 11;
+  rows.push_back(rows.front());
+  rows.back().method = "no-barrier";
+  rows.back().kind = method_kind::floor;
+  rows.back().metrics[0].second.value = 1.5;
+  for (row& each : rows) each.device = "cuda:1";
+  const auto verdict = [&](const char* device) {
+    experiment_request request;
+    request.device.kind = device_kind::cuda;
+    request.device.id = device;
+    request.device.name = "A GPU";
+    std::optional<double> holds;
+    size_t judged = 0;
+    experiment_sink sink;
+    sink.interrupted = [] { return false; };
+    sink.progress = [](double, const std::string&) {};
+    sink.so_far = &rows;
+    sink.add = [&](const row& each, bool) {
+      judged += each.status == row_status::ok;
+      if (each.method == "implicit-few-steps") holds = value_of(each, "holds");
+    };
+    find_experiment("observations").run(request, sink);
+    return std::pair(judged, holds);
+  };
+  EXPECT_EQ(verdict("cuda:1"), std::pair(size_t{1}, std::optional(1.0)));
+  EXPECT_EQ(verdict("cuda:0"), std::pair(size_t{0}, std::optional<double>()));
+}
+
 TEST(Observations, AreAnsweredInASentence) {
   document results;
   const auto add = [&](const char* id, std::optional<double> value) {

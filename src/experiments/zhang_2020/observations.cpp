@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <gpusync/core/error.hpp>
@@ -90,6 +91,14 @@ gpu_rows measured_now(const experiment_request& request, const experiment_sink& 
   return found;
 }
 
+/// Those of a run's rows so far that are of the device.
+gpu_rows rows_of_run(const experiment_request& request, const std::vector<row>& rows) {
+  gpu_rows found{request.device.name, {}};
+  std::ranges::copy_if(rows, std::back_inserter(found.rows),
+                       [&](const row& entry) { return is_cuda(entry.device) && entry.device == request.device.id; });
+  return found;
+}
+
 row row_of(const experiment_request& request, const observation& which, const gpu_rows& gpu) {
   row entry = new_row(name, request, which.id, method_kind::object);
   entry.kind.reset();  // it is no way to wait
@@ -114,6 +123,8 @@ void run(const experiment_request& request, const experiment_sink& sink) {
         std::vector<gpu_rows> gpus;
         if (has_chosen(request, files)) {
           gpus = rows_of_documents(request.axes.words.at(files));
+        } else if (sink.so_far != nullptr) {
+          gpus.push_back(rows_of_run(request, *sink.so_far));
         } else {
           experiment_sink own = sink;
           own.progress = progress;
@@ -171,6 +182,8 @@ const register_experiment registered({
     checks(),
     case_time{600, 300},
     answer,
+    /*finds_matches=*/false,
+    /*judges_rows=*/true,
 });
 
 }  // namespace
