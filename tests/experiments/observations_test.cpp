@@ -9,6 +9,7 @@
 #include "experiments/published.hpp"
 #include "experiments/zhang_2020/observation_rules.hpp"
 #include "results/document.hpp"
+#include "results/groups.hpp"
 #include "results/metrics.hpp"
 
 namespace gpusync::tool {
