@@ -198,6 +198,7 @@ class Alignment(FolderTest):
         measured = [row for row in rows if row["device"] == "host"]
         self.assertEqual({row["axes"]["reference"] for row in measured}, {"BANTH", "CBRIGG", "HSILL", "LMONO", "SSUIS"})
         self.assertEqual({row["axes"]["min-match"] for row in measured}, {50, 100, 14, 20})
+        self.assertEqual({row["axes"]["genome"] for row in measured}, {"made"})
         for row in measured:
             if row["method"] == "suffix-tree+2":
                 self.assertEqual(set(row["metrics"]), {"run_time", "reads_per_second", "rho_over_none", "rho"}, row)
@@ -205,10 +206,27 @@ class Alignment(FolderTest):
         published = {row["method"]: row for row in rows if row["device"].startswith("published")}
         self.assertEqual(published["published-suffix-tree-most"]["metrics"]["rho"]["value"], 11)
 
+    def test_a_file_stands_for_the_genome_of_a_benchmark(self):
+        rows = self.rows_of_quick_run("alignment", "host", "-a", f"reference={PHAGE}", "-a", "benchmark=LMONO,SSUIS",
+                                      "-a", "reads=50", "-a", "method=suffix-array", "-a", "placement=1")
+        measured = {row["axes"]["reference"]: row for row in rows if row["method"] == "suffix-array+1"}
+        self.assertEqual(set(measured), {"LMONO", "SSUIS"})
+        for name, least, length in (("LMONO", 20, 120), ("SSUIS", 14, 36)):
+            self.assertEqual(measured[name]["axes"]["genome"], PHAGE)
+            self.assertEqual(measured[name]["axes"]["bases"], 48502)
+            self.assertEqual(measured[name]["axes"]["min-match"], least)
+            self.assertEqual(measured[name]["axes"]["query"], f"50 reads of {length}")
+            self.assertIn("L15", measured[name]["items"])
+        sizes = [row for row in rows if "reference_size" in row["metrics"]]
+        self.assertEqual(len(sizes), 5, "table 5 stands beside them")
+
     def test_the_axes_that_do_not_go_together(self):
         good = self.write("good.fa", ">g\nACGTACGT\n")
         for arguments, words in ((("-a", f"query={good}"), ("reference is missing",)),
-                                 (("-a", f"reference={good}", "-a", "benchmark=BANTH"), ("benchmark", "leave it out")),
+                                 (("-a", f"reference={good}", "-a", "scale=20"), ("scale", "leave it out")),
+                                 (("-a", f"reference={good}", "-a", f"query={good}", "-a", "benchmark=BANTH"),
+                                  ("benchmark", "leave it out, or query")),
+                                 (("-a", f"reference={good}", "-a", "benchmark=BANTH"), ("Reads of 100 bases", good)),
                                  (("-a", f"reference={good}", "-a", f"query={good}", "-a", "reads=3"), ("reads",)),
                                  (("-a", f"reference={good}"), ("Reads of 100 bases", "8")),
                                  (("-a", "placement=3"), ("placement", "'3'", "control-both")),

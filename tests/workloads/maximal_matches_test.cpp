@@ -150,6 +150,20 @@ TEST(GeneratedReads, AreFromTheReferenceAndAlwaysTheSame) {
   EXPECT_THROW((void)generated_reads({references[1]}, 1, 30, 0, 5), invalid_argument);
 }
 
+TEST(GeneratedReference, HasTheCompositionThatItIsAskedFor) {
+  for (const uint32_t percent : {0u, 35u, 50u, 100u}) {
+    std::array<size_t, 4> of{};
+    for (const uint8_t base : generated_reference(200'000, 3, percent).bases) ++of.at(base);
+    const auto near = [](size_t count, double share) {
+      return std::abs(static_cast<double>(count) - share * 2000) < 1500;
+    };
+    EXPECT_TRUE(near(of[1] + of[2], percent)) << of[1] + of[2];
+    EXPECT_TRUE(near(of[1], percent / 2.0)) << of[1];
+    EXPECT_TRUE(near(of[0], (100 - percent) / 2.0)) << of[0];
+  }
+  for (const read_benchmark& one : read_benchmarks) EXPECT_TRUE(one.gc_percent > 30 && one.gc_percent < 50) << one.name;
+}
+
 TEST(InParallel, DealsOutAllPiecesOnce) {
   for (const unsigned threads : {0u, 1u, 3u, 100u}) {
     for (const size_t count : {0, 1, 7, 1000}) {

@@ -20,8 +20,10 @@ namespace {
 
 std::string label(const experiment_request& request, const std::vector<alignment_input>& inputs,
                   const alignment_case& one) {
-  return fmt::format("{} {}, {}, matches of {}, {} order, {} threads", request.device.id, inputs[one.input].reference,
-                     inputs[one.input].query, one.least, word_of(one.order), one.threads);
+  const alignment_input& input = inputs[one.input];
+  const std::string genome = input.genome.empty() ? "" : fmt::format(" ({})", input.genome);
+  return fmt::format("{} {}{}, {}, matches of {}, {} order, {} threads", request.device.id, input.reference, genome,
+                     input.query, one.least, word_of(one.order), one.threads);
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {

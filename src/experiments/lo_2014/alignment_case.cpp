@@ -70,11 +70,13 @@ class measured_case {
   }
 
   axis_values axes() const {
-    return {{"reference", input_.reference},
-            {"bases", static_cast<int64_t>(prepared_.index.text.bases.size() - 1)},
-            {"query", input_.query},
-            {"reads", static_cast<int64_t>(prepared_.queries.size())},
-            {"min-match", int64_t{case_.least}}};
+    axis_values all{{"reference", input_.reference}};
+    if (input_.is_benchmark) all.emplace_back("genome", input_.genome);
+    all.emplace_back("bases", static_cast<int64_t>(prepared_.index.text.bases.size() - 1));
+    all.emplace_back("query", input_.query);
+    all.emplace_back("reads", static_cast<int64_t>(prepared_.queries.size()));
+    all.emplace_back("min-match", int64_t{case_.least});
+    return all;
   }
   axis_values axes_of_device() const {
     axis_values all = axes();

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "experiments/choices.hpp"
 #include "experiments/sequence_files.hpp"
@@ -39,10 +40,8 @@ std::string names_of(const std::vector<sequence_file>& files) {
 }
 
 alignment_input input_of_files(const experiment_request& request) {
-  for (const char* generated : {"benchmark", "scale"}) {
-    if (!has_chosen(request, generated)) continue;
-    throw usage_error(
-        fmt::format("Axis {} is for generated references: leave it out, or reference and query.", generated));
+  if (has_chosen(request, "scale")) {
+    throw usage_error("Axis scale is for generated references: leave it out, or reference.");
   }
   const std::vector<sequence_file> references = read_sequence_files(request, "reference");
   alignment_input input;
@@ -52,7 +51,7 @@ alignment_input input_of_files(const experiment_request& request) {
     for (const sequence& one : *file.sequences) input.size.reference += one.bases.size() + 1;
   }
   if (!has_chosen(request, "query")) return input;
-  for (const char* simulated : {"reads", "read-bases", "changed"}) {
+  for (const char* simulated : {"reads", "read-bases", "changed", "benchmark"}) {
     if (!has_chosen(request, simulated)) continue;
     throw usage_error(fmt::format("Axis {} is for simulated reads: leave it out, or query.", simulated));
   }
@@ -63,6 +62,23 @@ alignment_input input_of_files(const experiment_request& request) {
     for (const sequence& one : *file.sequences) input.size.add(one.bases.size(), least_by_default);
   }
   return input;
+}
+
+/// As axis benchmark names them.
+std::vector<read_benchmark> chosen_benchmarks(const experiment_request& request) {
+  return chosen_of(request, "benchmark", read_benchmarks, &read_benchmark::name);
+}
+
+/// Seeds differ from benchmark to benchmark.
+uint32_t seed_of(const read_benchmark& benchmark) {
+  uint32_t seed = 0;
+  for (const char* letter = benchmark.name; *letter != 0; ++letter) seed = seed * 31 + static_cast<uint32_t>(*letter);
+  return seed;
+}
+
+uint32_t most_reads_of(const experiment_request& request, const read_benchmark& benchmark) {
+  const bool gpu = request.device.kind == device_kind::cuda;
+  return static_cast<uint32_t>(std::min<int64_t>(benchmark.reads, most_reads_by_default(gpu, request.quick)));
 }
 
 /// Completes an input by simulated reads.
@@ -84,18 +100,29 @@ void add_reads(const experiment_request& request, uint32_t bases, uint32_t most,
   };
 }
 
-alignment_input input_of_benchmark(const experiment_request& request, const read_benchmark& benchmark, uint32_t seed) {
+/// A benchmark with its settings, and the user's files in the place of its genome.
+alignment_input with_settings_of(const experiment_request& request, const read_benchmark& benchmark,
+                                 alignment_input files) {
+  add_reads(request, benchmark.read_bases, most_reads_of(request, benchmark), seed_of(benchmark) + 1, files);
+  files.genome = std::exchange(files.reference, benchmark.name);
+  files.is_benchmark = true;
+  files.usual_least = benchmark.least;
+  return files;
+}
+
+alignment_input input_of_benchmark(const experiment_request& request, const read_benchmark& benchmark) {
   const bool gpu = request.device.kind == device_kind::cuda;
   const int64_t scale = chosen_number(request, "scale", scale_by_default(gpu, request.quick));
   const auto bases = static_cast<uint32_t>(int64_t{benchmark.reference_bases} * scale / 1000);
   alignment_input input;
+  const uint32_t seed = seed_of(benchmark);
   input.reference = benchmark.name;
+  input.genome = made_genome;
   input.is_benchmark = true;
   input.usual_least = benchmark.least;
   input.size.reference = uint64_t{bases} + 1;
-  input.references = [=] { return std::vector<sequence>{generated_reference(bases, seed)}; };
-  const int64_t most = std::min<int64_t>(benchmark.reads, most_reads_by_default(gpu, request.quick));
-  add_reads(request, benchmark.read_bases, static_cast<uint32_t>(most), seed + 1, input);
+  input.references = [=] { return std::vector<sequence>{generated_reference(bases, seed, benchmark.gc_percent)}; };
+  add_reads(request, benchmark.read_bases, most_reads_of(request, benchmark), seed + 1, input);
   return input;
 }
 
@@ -107,6 +134,11 @@ std::vector<alignment_input> inputs_of(const experiment_request& request) {
   }
   if (has_chosen(request, "reference")) {
     alignment_input input = input_of_files(request);
+    if (has_chosen(request, "benchmark")) {
+      std::vector<alignment_input> all;
+      for (const read_benchmark& one : chosen_benchmarks(request)) all.push_back(with_settings_of(request, one, input));
+      return all;
+    }
     if (!input.queries) {
       constexpr uint32_t usual_reads = 1'000'000, usual_bases = 100, seed = 2014;
       add_reads(request, usual_bases, usual_reads, seed, input);
@@ -114,11 +146,7 @@ std::vector<alignment_input> inputs_of(const experiment_request& request) {
     return {std::move(input)};
   }
   std::vector<alignment_input> all;
-  for (const read_benchmark& one : chosen_of(request, "benchmark", read_benchmarks, &read_benchmark::name)) {
-    uint32_t seed = 0;
-    for (const char* letter = one.name; *letter != 0; ++letter) seed = seed * 31 + static_cast<uint32_t>(*letter);
-    all.push_back(input_of_benchmark(request, one, seed));
-  }
+  for (const read_benchmark& one : chosen_benchmarks(request)) all.push_back(input_of_benchmark(request, one));
   return all;
 }
 
@@ -147,8 +175,8 @@ std::vector<axis> input_axes() {
       {"reference", "FASTA files, plain or gzip: one reference, of all their sequences", 0, 0, true,
        "none: those of axis benchmark are generated"},
       {"query", "FASTA files of the queries", 0, 0, true, "none: reads of the reference are simulated"},
-      {"benchmark", "generated references in the sizes of table 5", 0, 0, true,
-       fmt::format("{}", fmt::join(names, ","))},
+      {"benchmark", "table 5: its settings, and references made in its sizes; or, with reference, those files", 0, 0,
+       true, fmt::format("{}", fmt::join(names, ","))},
       {"scale", "bases of a generated reference, in thousandths of its genome's", 1, 1000, false,
        fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", scale_by_default(true, false),
                    scale_by_default(false, false), scale_by_default(true, true), scale_by_default(false, true)),

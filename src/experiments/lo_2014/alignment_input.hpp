@@ -13,9 +13,13 @@
 
 namespace gpusync::tool::alignment_experiment {
 
+/// What rows call a genome that no file has, but a generator.
+inline constexpr const char* made_genome = "made";
+
 /// Queries and a reference. Sequences are made, or copied, when their turn has come.
 struct alignment_input {
   std::string reference, query;  ///< as rows name them
+  std::string genome;            ///< of a benchmark: made_genome, or the files that stand for it
   match_size size;               ///< with the records of `usual_least`
   uint32_t usual_least = 20;     ///< letters of a match, if the user says nothing
   bool is_benchmark = false;

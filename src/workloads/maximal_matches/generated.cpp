@@ -16,7 +16,12 @@ class dice {
   explicit dice(uint64_t seed) : engine_(seed) {}
   /// One of 0 to count - 1.
   uint64_t below(uint64_t count) { return (engine_() >> 32) * count >> 32; }
-  uint8_t base() { return static_cast<uint8_t>(below(4)); }
+  /// So many of a hundred are G or C.
+  uint8_t base(uint32_t gc_percent) {
+    const uint64_t number = below(200);
+    if (number < 100) return number < 100 - gc_percent ? 0 : 1;
+    return number < 100 + gc_percent ? 2 : 3;
+  }
   uint8_t other_than(uint8_t base) { return static_cast<uint8_t>((base + 1 + below(3)) % 4); }
 
  private:
@@ -25,12 +30,12 @@ class dice {
 
 }  // namespace
 
-sequence generated_reference(uint32_t bases, uint32_t seed) {
+sequence generated_reference(uint32_t bases, uint32_t seed, uint32_t gc_percent) {
   dice random(seed);
   sequence made;
   made.name = "generated-" + std::to_string(bases);
   made.bases.resize(bases);
-  for (uint8_t& base : made.bases) base = random.base();
+  for (uint8_t& base : made.bases) base = random.base(gc_percent);
   constexpr uint32_t least_piece = 200, most_piece = 2000;
   if (bases < 4 * most_piece) return made;
   for (uint64_t copied = 0; copied < bases / 20;) {
