@@ -119,6 +119,11 @@ class axis_parser {
   const axis& axis_;
 };
 
+/// Throws usage_error if the axis takes one value and got more.
+void require_one(const axis& which, size_t values) {
+  if (which.single && values > 1) throw usage_error(fmt::format("Axis {} takes one value.", which.name));
+}
+
 }  // namespace
 
 std::vector<int64_t> axis_choice::numbers_or(const std::string& name, std::vector<int64_t> defaults) const {
@@ -147,12 +152,13 @@ void parse_axis(const std::string& text, const std::vector<axis>& axes, axis_cho
       if (which->require_word) which->require_word(word);
       if (std::find(chosen.begin(), chosen.end(), word) == chosen.end()) chosen.push_back(word);
     }
+    require_one(*which, chosen.size());
   } else {
     auto& chosen = choice.numbers[name];
     for (const int64_t value : axis_parser(*which).numbers(values)) {
       if (std::find(chosen.begin(), chosen.end(), value) == chosen.end()) chosen.push_back(value);
     }
-    if (which->single && chosen.size() > 1) throw usage_error(fmt::format("Axis {} takes one value.", name));
+    require_one(*which, chosen.size());
   }
 }
 

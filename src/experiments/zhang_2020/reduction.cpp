@@ -12,6 +12,7 @@
 #include "measure/repeat_difference.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
+#include "workloads/graph_states/graph_states.hpp"
 #include "workloads/reduction/reduction.hpp"
 
 namespace gpusync::tool::reduction_experiment {
@@ -20,6 +21,7 @@ namespace {
 
 constexpr const char* name = "reduction";
 constexpr const char* library_method = "gpusync";
+constexpr const char* history_axis = "history";
 
 bool on_gpu(const experiment_request& request) {
   return request.device.kind == device_kind::cuda;
@@ -39,6 +41,16 @@ std::vector<sum_case> cases_of(const experiment_request& request) {
   const std::vector<std::string> inputs =
       on_gpu(request) ? std::vector<std::string>{"cold", "l2"} : std::vector<std::string>{"l2"};
   return sum_cases(request, {sizes_of(request), inputs, "graph"});
+}
+
+/// What this process does before it measures: graphs are slower after some of it, and stay so.
+process_history history_of(const experiment_request& request) {
+  const process_history history =
+      chosen_of(request, history_axis, process_histories, &process_history::name, {process_histories[0].name}).front();
+  if (history.did != process_history::what::nothing && !on_gpu(request)) {
+    throw usage_error(fmt::format("Axis {} is for CUDA devices: elsewhere there are no graphs.", history_axis));
+  }
+  return history;
 }
 
 /// The method of that kind with the least median; null if none has one.
@@ -94,6 +106,10 @@ step_shape shape_of(const experiment_request& request) {
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
+  const process_history history = history_of(request);
+  const bool is_clean = history.did == process_history::what::nothing;
+  const auto states = is_clean ? nullptr : open_side<graph_states_device>(request.device);
+  if (states) states->carry_out(history);
   const auto device = open_side<reduction_device>(request.device);
   std::vector<sum_case> cases = cases_of(request);
   std::erase_if(cases, [most = device->most_cached_bytes()](const sum_case& one) { return is_uncached(one, most); });
@@ -109,6 +125,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
       axes.emplace_back("passing", one.passing);
     }
     axes.emplace_back("offset", int64_t{one.offset});
+    if (!is_clean) axes.emplace_back(history_axis, std::string(history.name));
     add_rows(results, axes, sink);
   });
   add_all(published_rows(paper::zhang_2020, name), sink);
@@ -146,6 +163,7 @@ request_check request_check_of_sums() {
       [](const device_description& device) { return open_side<reduction_device>(device)->summing({})->methods(); });
   made.check = [methods = made.check](const experiment_request& request) {
     (void)cases_of(request);
+    (void)history_of(request);
     methods(request);
   };
   return made;
@@ -156,6 +174,8 @@ std::vector<axis> axes_of_experiment() {
   all.insert(all.begin(), {"bytes", "size of the input", 16, int64_t{1} << 35, false,
                            "2^10 to 2^32, every fourth size; with --quick 2^14,2^20,2^26; on the host at most 2^24"});
   all.push_back({"offset", "elements between a boundary of 256 bytes and the first", 0, 3, false, "0"});
+  all.push_back({history_axis, "what the process has done before, as in graph-states; it slows graphs down for good", 0,
+                 0, true, process_histories[0].name, true});
   all.push_back({"method", "ways to sum, by name; on the host ways to pass from step to step", 0, 0, true,
                  "those that differ most"});
   return all;
