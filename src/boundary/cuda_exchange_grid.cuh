@@ -32,6 +32,12 @@ struct cuda_exchange_grid : cuda_grid {
     __shared__ four_words words[Count];
     return words;
   }
+  /// Where it is, for share() and shared(), which know that it is shared memory: accesses by pointers that are computed
+  /// once, and not anew in each step, do not.
+  template <uint32_t Count>
+  __device__ __forceinline__ uint32_t shared_place() const {
+    return opaque(static_cast<uint32_t>(__cvta_generic_to_shared(shared_by_block<Count>())));
+  }
   /// The block's dynamic shared memory, of as many bytes as the launch gives it.
   __device__ __forceinline__ void* dynamic_shared() const {
     extern __shared__ four_words dynamic_words[];

@@ -211,13 +211,15 @@ std::unique_ptr<program> prepare_own(const step_method& method, const step_shape
   if (found == nullptr) return nullptr;
   launch_shape launched{shape.blocks, shape.threads};
   cuda_computation own = computation;
+  const void* kernel = found->kernel;
   if (found->fit) {
     cuda_on_chip::fitted fitted = found->fit(shape);
     own.text = std::move(fitted.text);
     own.places.clear();
     launched.shared_bytes = fitted.shared_bytes;
+    if (fitted.kernel != nullptr) kernel = fitted.kernel;
   }
-  return std::make_unique<barrier_program>(launched, std::move(own), found->kernel,
+  return std::make_unique<barrier_program>(launched, std::move(own), kernel,
                                            found->waits_by ? found->waits_by(*computation.where, shape) : nullptr);
 }
 

@@ -26,7 +26,8 @@ struct cuda_on_chip {
   /// For one shape.
   struct fitted {
     std::vector<unsigned char> text;
-    size_t shared_bytes;  ///< of dynamic shared memory for a block
+    size_t shared_bytes;           ///< of dynamic shared memory for a block
+    const void* kernel = nullptr;  ///< that is compiled for this shape; null: the method's
   };
 
   cuda_on_chip_kernels kernels;

@@ -334,6 +334,15 @@ MUTANTS = [
     Mutant("lonely_word_put_as_a_pair", "neighbours", "a_word_that_is_not_there_is_not_put", "neighbours/halo.hpp",
            "i % 2 == 0 && i / 2 < given_.words / 2;",
            "i % 2 == 0 && i < given_.words;"),
+    Mutant("early_word_taken", "neighbours", "what_was_asked_for_too_early_is_waited_for", "neighbours/halo.hpp",
+           "const wait_status status = await<detail::halo_unit<8>>(from, asked.found, limit);",
+           "const wait_status status = wait_status::completed;\n    (void)limit;"),
+    Mutant("own_word_behind_the_words", "neighbours", "a_place_that_is_not_there_is_not_told", "neighbours/halo.hpp",
+           "if (i >= words()) refuse_word(given_.log.report, i);",
+           ""),
+    Mutant("own_pair_at_an_odd_place", "neighbours", "a_place_that_is_not_there_is_not_told", "neighbours/halo.hpp",
+           "if (i % 2 != 0 || i / 2 >= words() / 2)",
+           "if (i / 2 >= words() / 2)"),
 
     # The fault-tolerant barrier.
     Mutant("closings_not_wrapped", "survivor", "closings_wrap_together", "rmw/survivor_agreement.hpp",

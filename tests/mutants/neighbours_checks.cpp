@@ -230,6 +230,55 @@ void a_word_that_is_not_there_is_not_put() {
   }
 }
 
+void what_was_asked_for_too_early_is_waited_for() {
+  host_halo_storage<uint32_t> storage(neighbourhood::line(2), 2);
+  std::atomic<bool> asked{false};
+  launch(
+      host_device{}, {2, 1},
+      [&](host_halo<uint32_t, halo_form::words> halo) {
+        const uint32_t own = host_grid::current().block();
+        const halo_word from[1] = {halo.word(1 - own, 0)};
+        halo.enter();
+        if (own == 1) {
+          while (!asked) std::this_thread::yield();
+          std::this_thread::sleep_for(10ms);
+        }
+        halo.put_pair(halo.own_pair(0), 7 + own, 9 + own);
+        halo.send();
+        auto early = halo.ask_pairs(from);
+        asked = true;
+        halo.receive();
+        uint32_t got[1][2];
+        halo.get_pairs(from, early, got);
+        expect(got[0][0] == 8 - own && got[0][1] == 10 - own, "what had not come when it was asked for is waited for");
+        halo.next();
+      },
+      storage.halo<halo_form::words>());
+}
+
+void a_place_that_is_not_there_is_not_told() {
+  host_halo_storage<uint32_t> storage(neighbourhood::line(1), 3);
+  for (const bool as_pair : {false, true}) {
+    storage.reset();
+    std::string words;
+    try {
+      launch(
+          host_device{}, {1, 1},
+          [&](host_halo<uint32_t> halo) {
+            if (as_pair) {
+              (void)halo.own_pair(1);
+            } else {
+              (void)halo.own(3);
+            }
+          },
+          storage.halo());
+    } catch (const invalid_argument& refused) {
+      words = refused.what();
+    }
+    expect(words.find("which it does not have") != std::string::npos, "an own word behind a block's words is refused");
+  }
+}
+
 constexpr named_check checks[] = {
     {"neighbours_are_mutual", neighbours_are_mutual},
     {"one_thread_waits_for_all_its_neighbours", one_thread_waits_for_all_its_neighbours},
@@ -243,6 +292,8 @@ constexpr named_check checks[] = {
     {"a_late_block_is_told_where_it_enters", a_late_block_is_told_where_it_enters},
     {"a_word_that_was_overwritten_ends_the_launch", a_word_that_was_overwritten_ends_the_launch},
     {"a_word_that_is_not_there_is_not_put", a_word_that_is_not_there_is_not_put},
+    {"what_was_asked_for_too_early_is_waited_for", what_was_asked_for_too_early_is_waited_for},
+    {"a_place_that_is_not_there_is_not_told", a_place_that_is_not_there_is_not_told},
 };
 
 }  // namespace

@@ -58,8 +58,60 @@ std::vector<uint64_t> reference(const neighbourhood& who, uint32_t words, uint32
   return chains;
 }
 
-enum class way { single, several, pairs, bounded, bounded_pairs };
-constexpr way all_ways[] = {way::single, way::several, way::pairs, way::bounded, way::bounded_pairs};
+enum class way { single, several, pairs, bounded, bounded_pairs, asked, asked_pairs };
+constexpr way all_ways[] = {way::single,        way::several, way::pairs,      way::bounded,
+                            way::bounded_pairs, way::asked,   way::asked_pairs};
+
+/// Words of a step that a thread has asked for, two by two, before it gets them.
+template <class T, halo_form Form>
+class asked_of {
+  using halo_type = host_halo<T, Form>;
+
+ public:
+  /// All words of all neighbours; in either order.
+  void ask(halo_type& halo, bool pairs_first) {
+    const auto each = [&](auto use) {
+      for (uint32_t slot = 0; slot < halo.slots(); ++slot) {
+        for (uint32_t i = 0; i < halo.words(); i += 2) use(slot, i);
+      }
+    };
+    const auto ask_pairs = [&] {
+      if constexpr (sizeof(T) == 4) {
+        each([&](uint32_t slot, uint32_t i) {
+          if (i + 1 < halo.words()) pairs_.push_back(halo.ask_pairs({halo.word(slot, i)}));
+        });
+      }
+    };
+    if (pairs_first) ask_pairs();
+    each([&](uint32_t slot, uint32_t i) { words_.push_back(halo.ask(two(halo, slot, i).from)); });
+    if (!pairs_first) ask_pairs();
+  }
+
+  void get(halo_type& halo, uint32_t slot, uint32_t i, bool by_pairs, T (&got)[2]) {
+    if constexpr (sizeof(T) == 4) {
+      if (by_pairs && i + 1 < halo.words()) {
+        const halo_word from[1] = {halo.word(slot, i)};
+        T both[1][2];
+        halo.get_pairs(from, pairs_.at(slot * (halo.words() / 2) + i / 2), both);
+        got[0] = both[0][0];
+        got[1] = both[0][1];
+        return;
+      }
+    }
+    (void)by_pairs;
+    halo.get(two(halo, slot, i).from, words_.at(slot * ((halo.words() + 1) / 2) + i / 2), got);
+  }
+
+ private:
+  struct of_two {
+    halo_word from[2];
+  };
+  static of_two two(halo_type& halo, uint32_t slot, uint32_t i) {
+    return {{halo.word(slot, i), i + 1 < halo.words() ? halo.word(slot, i + 1) : halo_word{}}};
+  }
+  std::vector<typename halo_type::template asked_words<2>> words_;
+  std::vector<typename halo_type::template asked_pairs<1>> pairs_;
+};
 
 /// Blocks whose threads put words in turn and each get them all. What was not as it should be is counted.
 template <class T, halo_form Form>
@@ -70,7 +122,8 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
     for (uint32_t block = 0; block < who.blocks(); ++block) chains.push_back(block + 1);
   }
   const bool bounded = how == way::bounded || how == way::bounded_pairs;
-  const bool by_pairs = how == way::pairs || how == way::bounded_pairs;
+  const bool asks = how == way::asked || how == way::asked_pairs;
+  const bool by_pairs = how == way::pairs || how == way::bounded_pairs || how == way::asked_pairs;
   std::atomic<uint32_t> other_form{0}, late{0};
   for (const uint32_t steps : launches) {
     std::vector<uint64_t> last = chains;
@@ -87,7 +140,12 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
             if (random() % 8 == 0) std::this_thread::yield();
             for (uint32_t i = 0; i < words; i += 2) {
               if ((i / 2 + step) % threads != grid.thread()) continue;
-              if (by_pairs && i + 1 < words) {
+              if (asks && by_pairs && i + 1 < words) {
+                halo.put_pair(halo.own_pair(i), word_of<T>(chain, i), word_of<T>(chain, i + 1));
+              } else if (asks) {
+                halo.put(halo.own(i), word_of<T>(chain, i));
+                if (i + 1 < words) halo.put(halo.own(i + 1), word_of<T>(chain, i + 1));
+              } else if (by_pairs && i + 1 < words) {
                 halo.put_pair(i, word_of<T>(chain, i), word_of<T>(chain, i + 1));
               } else {
                 halo.put(i, word_of<T>(chain, i));
@@ -95,6 +153,8 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
               }
             }
             halo.send();
+            asked_of<T, Form> asked;
+            if (asks) asked.ask(halo, random() % 2 == 0);
             wait_status status = wait_status::completed;
             if (bounded) {
               status = halo.receive_for(patience);
@@ -106,7 +166,9 @@ std::vector<uint64_t> chains_of(host_halo_storage<T>& storage, const neighbourho
                 const bool two = i + 1 < words;
                 T got[2] = {};
                 const halo_word from[2] = {halo.word(slot, i), two ? halo.word(slot, i + 1) : halo_word{}};
-                if (how == way::single) {
+                if (asks) {
+                  asked.get(halo, slot, i, by_pairs, got);
+                } else if (how == way::single) {
                   got[0] = halo.get(from[0]);
                   if (two) got[1] = halo.get(from[1]);
                 } else if (how == way::several) {
@@ -842,9 +904,13 @@ TEST(HaloStorageRefusals, AWordThatIsNotThereToBePut) {
               std::string::npos);
   };
   for (const uint32_t word : {3u, 4u, 6'000'000u, ~0u}) {
+    says([](halo& h, uint32_t i) { (void)h.own(i); }, word);
+    says([](halo& h, uint32_t i) { (void)h.own_pair(i); }, word);
     says([](halo& h, uint32_t i) { h.put(i, 1); }, word);
     says([](halo& h, uint32_t i) { h.put_pair(i, 1, 2); }, word);
   }
+  says([](halo& h, uint32_t i) { (void)h.own_pair(i); }, 1);
+  says([](halo& h, uint32_t i) { (void)h.own_pair(i); }, 2);
   says([](halo& h, uint32_t i) { h.put_pair(i, 1, 2); }, 1);  // odd
   says([](halo& h, uint32_t i) { h.put_pair(i, 1, 2); }, 2);  // there is no word 3
 }

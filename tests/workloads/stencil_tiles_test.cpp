@@ -164,6 +164,8 @@ TEST(StencilStrips, FindWhatTheHostFinds) {
   EXPECT_EQ((wrong_in_strips<float, 8, 1, false>({64, 16, 1}, 2, 32)), 0u);
   EXPECT_EQ((wrong_in_strips<float, 8, 1, true>({128, 24, 1}, 3, 64)), 0u) << "warps side by side";
   EXPECT_EQ((wrong_in_strips<double, 8, 1, true>({64, 16, 1}, 3, 32)), 0u) << "a block without a strip";
+  EXPECT_EQ((wrong_in_strips<float, 8, 2, true>({256, 24, 1}, 3, 64)), 0u) << "more points for each thread";
+  EXPECT_EQ((wrong_in_strips<float, 8, 1, true>({192, 16, 1}, 2, 96)), 0u) << "a warp that is at no side";
   EXPECT_EQ((wrong_in_strips<float, 16, 2, true>({128, 32, 1}, 2, 32)), 0u);
   EXPECT_EQ((wrong_in_strips<double, 2, 2, false>({128, 4, 1}, 2, 32)), 0u) << "nothing between the rims";
 }
@@ -174,7 +176,7 @@ TEST(StencilStrips, SayWhatLacks) {
       step_shape shape;
       shape.blocks = blocks;
       shape.threads = threads;
-      require_strips(size, 8, 2, shape);
+      require_strips(size, shape);
       return "";
     } catch (const invalid_argument& error) {
       return error.what();
@@ -182,7 +184,10 @@ TEST(StencilStrips, SayWhatLacks) {
   };
   EXPECT_EQ(refused({1024, 1024, 1}, 132, 512), "");
   EXPECT_NE(refused({1024, 1024, 1}, 127, 512).find("more than the 127 blocks"), std::string::npos);
-  EXPECT_NE(refused({1024, 1024, 1}, 132, 256).find("blocks of 512 threads"), std::string::npos);
+  EXPECT_EQ(refused({1024, 1024, 1}, 132, 256), "") << "four points of a row for each thread";
+  EXPECT_EQ(refused({2048, 2048, 1}, 132, 256), "");
+  EXPECT_NE(refused({1024, 1024, 1}, 132, 128).find("blocks of 512 or 256 threads"), std::string::npos);
+  EXPECT_NE(refused({1024, 1024, 1}, 132, 1024).find("not 1024"), std::string::npos);
   EXPECT_NE(refused({1024, 1023, 1}, 132, 512).find("no strips of 8 rows"), std::string::npos);
   EXPECT_NE(refused({1024, 8, 1}, 132, 512).find("no strips"), std::string::npos);
   EXPECT_NE(refused({102, 102, 102}, 132, 51).find("plates"), std::string::npos);

@@ -41,6 +41,15 @@ struct halo_word {
   GPUSYNC_HD bool exists() const { return at != ~0u; }
 };
 
+/// A word of the calling block: where it lies. Made by a halo's own(), once, before the steps.
+struct halo_own_word {
+  uint32_t at;
+};
+/// Two words of the calling block that go by one access where they are of 4 bytes. Made by a halo's own_pair().
+struct halo_own_pair {
+  uint32_t at;
+};
+
 namespace detail {
 
 /// The bits of a halo's values, and what is polled for one.
@@ -83,6 +92,12 @@ struct halo_unit<8> {
   GPUSYNC_HD static bits value(const unit& word) {
     return uint64_t{half::value(word.second)} << 32 | half::value(word.first);
   }
+};
+
+/// Words of neighbours that a thread has asked for, as far as they had come then. Kept in registers: by reference only.
+template <class Word, uint32_t Count>
+struct halo_asked {
+  Word found[Count];
 };
 
 /// What a storage gives to a halo.
@@ -139,6 +154,11 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// What a storage makes it from.
   using argument = detail::halo_argument<T>;
   static constexpr halo_form form_of = Form;  ///< the form that it is compiled for
+  /// What ask() and ask_pairs() return, to be kept in registers: so many words, or pairs of words.
+  template <uint32_t Count>
+  using asked_words = detail::halo_asked<typename argument::unit, Count>;
+  template <uint32_t Count>
+  using asked_pairs = detail::halo_asked<word_pair, Count>;
 
   /// Use the storage's halo() instead.
   GPUSYNC_HD explicit basic_halo(const argument& given) : given_(given) {
@@ -208,6 +228,17 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     return {block == detail::neighbour_places::none ? ~0u : block * given_.pitch + i};
   }
 
+  /// Where word `i` of the calling block lies, or words `i` and `i + 1`, of which `i` is even: for a put() in each of
+  /// many steps, which then need not look whether it is there. One that is not there ends the launch.
+  GPUSYNC_API halo_own_word own(uint32_t i) const {
+    if (i >= words()) refuse_word(given_.log.report, i);
+    return {Grid::current().block() * given_.pitch + i};
+  }
+  GPUSYNC_API halo_own_pair own_pair(uint32_t i) const {
+    if (i % 2 != 0 || i / 2 >= words() / 2) refuse_word(given_.log.report, i);
+    return {Grid::current().block() * given_.pitch + i};
+  }
+
   /// Word `i` of the calling block in this step. Precondition: nobody else puts it in this step. A word that is not
   /// there ends the launch.
   GPUSYNC_API void put(uint32_t i, T value) {
@@ -227,6 +258,16 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     if (!is_there) refuse_word(given_.log.report, i);
   }
 
+  /// The same for words whose places own() and own_pair() have said.
+  GPUSYNC_API void put(halo_own_word to, T value) {
+    at_stage(stage::putting);
+    store_word(to.at, value);
+  }
+  GPUSYNC_API void put_pair(halo_own_pair to, T first, T second) {
+    at_stage(stage::putting);
+    store_pair(to.at, first, second);
+  }
+
   /// The block has put all its words of this step. All threads of the block.
   GPUSYNC_API void send() {
     at_stage(stage::putting);
@@ -241,6 +282,30 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
     }
     stage_ = stage::sent;
+  }
+
+  /// Asks for words between send() and receive(), without waiting: the trip to memory goes on while the thread does
+  /// what needs nothing from others. get() of what it returns then waits for those that had not come. Each thread for
+  /// itself. With halo_form::flags, where words come behind a flag only, get() makes the trip.
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count>
+  GPUSYNC_HD asked_words<Count> ask(const halo_word (&from)[Count]) {
+    at_stage(stage::sent);
+    asked_words<Count> asked;
+    if (by_words()) look<halves>(from, asked.found, bits_of(T()));
+    asked_ = true;
+    return asked;
+  }
+  /// The same for words and those behind them: see get_pairs().
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count>
+  GPUSYNC_HD asked_pairs<Count> ask_pairs(const halo_word (&from)[Count]) {
+    static_assert(sizeof(T) == 4, "words of 4 bytes go in pairs");
+    at_stage(stage::sent);
+    asked_pairs<Count> asked;
+    if (by_words()) look<detail::halo_unit<8>>(from, asked.found, pair_of(T()));
+    asked_ = true;
+    return asked;
   }
 
   /// From here on words may be got. All threads of the block. Waits here with halo_form::flags, in get() otherwise.
@@ -268,11 +333,23 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_HD wait_status get_for(const halo_word (&from)[Count], T (&values)[Count], timeout span) {
     return get_within(from, values, deadline(span));
   }
+  /// Those that ask(from) has asked for in this step.
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count>
+  GPUSYNC_HD void get(const halo_word (&from)[Count], asked_words<Count>& asked, T (&values)[Count]) {
+    (void)get_asked_within(from, asked, values, no_deadline{});
+  }
   /// Words and those behind them, as put_pair() puts them. Precondition: each is an even one.
   GPUSYNC_API_TEMPLATE
   template <uint32_t Count>
   GPUSYNC_HD void get_pairs(const halo_word (&from)[Count], T (&values)[Count][2]) {
     (void)get_pairs_within(from, values, no_deadline{});
+  }
+  /// Those that ask_pairs(from) has asked for in this step.
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count>
+  GPUSYNC_HD void get_pairs(const halo_word (&from)[Count], asked_pairs<Count>& asked, T (&values)[Count][2]) {
+    (void)get_asked_pairs_within(from, asked, values, no_deadline{});
   }
   /// The same, but gives up after `span`: see get_for().
   GPUSYNC_API_TEMPLATE
@@ -432,6 +509,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API void end_step() {
     ++step_;
     ++passed_;
+    asked_ = false;
     turn_buffer(Grid::current());
     stage_ = stage::putting;
   }
@@ -444,7 +522,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     const Grid grid = Grid::current();
     if (by_words()) {
       // Polls that come too early delay the words that they wait for.
-      if (given_.places.poll_backoff != 0) {
+      if (!asked_ && given_.places.poll_backoff != 0) {
         const uint32_t gone = static_cast<uint32_t>(grid.cycles()) - sent_at_;
         if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - gone);
       }
@@ -474,6 +552,16 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API_TEMPLATE
   template <uint32_t Count, class Deadline>
   GPUSYNC_HD wait_status get_within(const halo_word (&from)[Count], T (&values)[Count], Deadline limit) {
+    asked_words<Count> asked;
+    if (is_lost_to<Deadline>()) return wait_status::timed_out;
+    at_stage(stage::received);
+    if (by_words()) look<halves>(from, asked.found, bits_of(T()));
+    return get_asked_within(from, asked, values, limit);
+  }
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count, class Deadline>
+  GPUSYNC_HD wait_status get_asked_within(const halo_word (&from)[Count], asked_words<Count>& asked, T (&values)[Count],
+                                          Deadline limit) {
     if (is_lost_to<Deadline>()) return wait_status::timed_out;
     at_stage(stage::received);
     if (!by_words()) {
@@ -483,10 +571,9 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
       }
       return wait_status::completed;
     }
-    unit found[Count];
-    const wait_status status = await<halves>(from, found, bits_of(T()), limit);
+    const wait_status status = await<halves>(from, asked.found, limit);
     GPUSYNC_UNROLL()
-    for (uint32_t i = 0; i < Count; ++i) values[i] = value_of(halves::value(found[i]));
+    for (uint32_t i = 0; i < Count; ++i) values[i] = value_of(halves::value(asked.found[i]));
     return status;
   }
 
@@ -494,21 +581,34 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   template <uint32_t Count, class Deadline>
   GPUSYNC_HD wait_status get_pairs_within(const halo_word (&from)[Count], T (&values)[Count][2], Deadline limit) {
     if constexpr (sizeof(T) == 4) {
+      asked_pairs<Count> asked;
       if (is_lost_to<Deadline>()) return wait_status::timed_out;
       at_stage(stage::received);
-      if (by_words()) {
-        word_pair found[Count];
-        // Two words of 4 bytes lie as the halves of one of 8.
-        const wait_status status =
-            await<detail::halo_unit<8>>(from, found, uint64_t{bits_of(T())} << 32 | bits_of(T()), limit);
-        GPUSYNC_UNROLL()
-        for (uint32_t i = 0; i < Count; ++i) {
-          values[i][0] = value_of(halves::value(found[i].first));
-          values[i][1] = value_of(halves::value(found[i].second));
-        }
-        return status;
-      }
+      if (by_words()) look<detail::halo_unit<8>>(from, asked.found, pair_of(T()));
+      return get_asked_pairs_within(from, asked, values, limit);
+    } else {
+      return get_pairs_singly(from, values, limit);
     }
+  }
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count, class Deadline>
+  GPUSYNC_HD wait_status get_asked_pairs_within(const halo_word (&from)[Count], asked_pairs<Count>& asked,
+                                                T (&values)[Count][2], Deadline limit) {
+    if (!by_words()) return get_pairs_singly(from, values, limit);
+    if (is_lost_to<Deadline>()) return wait_status::timed_out;
+    at_stage(stage::received);
+    // Two words of 4 bytes lie as the halves of one of 8.
+    const wait_status status = await<detail::halo_unit<8>>(from, asked.found, limit);
+    GPUSYNC_UNROLL()
+    for (uint32_t i = 0; i < Count; ++i) {
+      values[i][0] = value_of(halves::value(asked.found[i].first));
+      values[i][1] = value_of(halves::value(asked.found[i].second));
+    }
+    return status;
+  }
+  GPUSYNC_API_TEMPLATE
+  template <uint32_t Count, class Deadline>
+  GPUSYNC_HD wait_status get_pairs_singly(const halo_word (&from)[Count], T (&values)[Count][2], Deadline limit) {
     halo_word all[2 * Count];
     T flat[2 * Count];
     GPUSYNC_UNROLL()
@@ -519,22 +619,32 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     return status;
   }
 
-  /// Polls all words until each is of this step. Of pairs, `from` counts in single words. `absent`: the value where
-  /// there is no neighbour, for a word that is of every step: it needs no test of its own.
+  /// Two of a value, as words of 4 bytes lie in one of 8.
+  GPUSYNC_HD static uint64_t pair_of(T value) { return uint64_t{bits_of(value)} << 32 | bits_of(value); }
+
+  /// Loads all words as they are. Of pairs, `from` counts in single words. `absent`: the value where there is no
+  /// neighbour, for a word that is of every step: it needs no test of its own.
+  GPUSYNC_API_TEMPLATE
+  template <class Words, uint32_t Count, class Word>
+  GPUSYNC_HD void look(const halo_word (&from)[Count], Word (&found)[Count], typename Words::bits absent) {
+    const Word* const in = buffer<Word>();
+    constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
+    GPUSYNC_UNROLL()
+    for (uint32_t i = 0; i < Count; ++i) {
+      found[i] = Words::make(absent, step_);
+      if (from[i].exists())
+        found[i] = memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word);
+    }
+  }
+
+  /// Polls all words that look() has not found until each is of this step.
   GPUSYNC_API_TEMPLATE
   template <class Words, uint32_t Count, class Word, class Deadline>
-  GPUSYNC_HD wait_status await(const halo_word (&from)[Count], Word (&found)[Count], typename Words::bits absent,
-                               Deadline limit) {
+  GPUSYNC_HD wait_status await(const halo_word (&from)[Count], Word (&found)[Count], Deadline limit) {
     const Grid grid = Grid::current();
     const Word* const in = buffer<Word>();
     constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
     const uint32_t wanted = step_;
-    GPUSYNC_UNROLL()
-    for (uint32_t i = 0; i < Count; ++i) {
-      found[i] = Words::make(absent, wanted);
-      if (from[i].exists())
-        found[i] = memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word);
-    }
     GPUSYNC_UNROLL(1)
     for (uint32_t polls = Grid::polls_per_look; polls != 0; --polls) {
       uint32_t apart = 0;
@@ -622,6 +732,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   uint32_t passed_ = 0;
   stage stage_ = stage::fresh;
   bool met_ = false;           ///< the block's threads, in this launch
+  bool asked_ = false;         ///< in this step
   uint32_t* count_ = nullptr;  ///< of the steps that the block has sent; of its thread 0 alone
   uint32_t timeout_flag_ = 0;
   uint32_t sent_at_ = 0;  ///< by the multiprocessor's clock, modulo 2^32

@@ -13,6 +13,7 @@
 #include "measure/repeat_difference.hpp"
 #include "usage_error.hpp"
 #include "workloads/stencil/stencil.hpp"
+#include "workloads/stencil/stencil_tiles.hpp"
 
 namespace gpusync::tool::stencil_experiment {
 
@@ -65,11 +66,6 @@ struct relaxing {
   step_shape shape;
 };
 
-/// Whether a thread of the shape has two points of a row, or four of a long one: what strips are compiled for.
-bool is_strip_shape(const stencil_size& size, const step_shape& shape) {
-  return size.width == shape.threads * (size.width <= 1024 ? 2 : 4);
-}
-
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, const relaxing& one) {
   std::vector<std::string> defaults{
       "relaunch", "graph", "graph-pdl", "cg", "lock-based-acquire-release", "placed-counters-acquire-release"};
@@ -79,7 +75,7 @@ std::vector<step_method> methods_of(const experiment_request& request, const wor
                                      "placed-counters-acquire-release-on-chip-split", "neighbour-barrier-on-chip",
                                      "neighbour-barrier-on-chip-split"});
   }
-  if (one.dimensions == 2 && is_strip_shape(one.size, one.shape)) {
+  if (one.dimensions == 2 && strip_pairs(one.size, one.shape) != 0) {
     defaults.insert(defaults.end(),
                     {"cg-strips", "placed-counters-acquire-release-strips",
                      "placed-counters-acquire-release-strips-split", "neighbour-barrier-strips", "halo-strips"});
@@ -147,8 +143,8 @@ const register_experiment registered({
       "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release and, of plates and "
       "cubes, "
       "cg-on-chip,placed-counters-acquire-release-on-chip,placed-counters-acquire-release-on-chip-split,"
-      "neighbour-barrier-on-chip,neighbour-barrier-on-chip-split, and of plates whose rows have two points for each "
-      "thread of a block, or four if they are long, "
+      "neighbour-barrier-on-chip,neighbour-barrier-on-chip-split, and of plates whose rows have two or four points "
+      "for each thread of a block, or four or eight if they are long, "
       "cg-strips,placed-counters-acquire-release-strips,placed-counters-acquire-release-strips-split,"
       "neighbour-barrier-strips,halo-strips, as far as the device has them; on the host launch-wait besides"}},
     run,

@@ -145,11 +145,8 @@ struct halo_text : computation {
       const uint32_t at = now.at[i / Neighbours];
       if (at != nowhere) from[i] = halo.word(i % Neighbours, shares ? at - first : now.from[i] % words);
     }
-    [[maybe_unused]] uint32_t* sums = nullptr;
-    if constexpr (shares) {
-      // Opaque, or its address would be found anew in each step.
-      sums = grid.opaque(reinterpret_cast<uint32_t*>(grid.template shared_by_block<2 * most_shared / 4>()));
-    }
+    [[maybe_unused]] uint32_t sums = 0;
+    if constexpr (shares) sums = grid.template shared_place<2 * most_shared / 4>();
     for (uint32_t s = 0; s < steps; ++s) {
       GPUSYNC_UNROLL()
       for (uint32_t u = 0; u < Words; ++u) {
@@ -157,7 +154,7 @@ struct halo_text : computation {
       }
       halo.send();
       // Found while nobody waits for it.
-      [[maybe_unused]] uint32_t* const turn = shares ? grid.opaque(sums + s % 2 * most_shared) : nullptr;
+      [[maybe_unused]] const uint32_t turn = shares ? grid.opaque(sums + s % 2 * (most_shared * 4)) : 0;
       if (work.overlaps) spend(grid, s);
       halo.receive();
       uint32_t found[Words * Neighbours], sum[Words] = {};
@@ -168,14 +165,14 @@ struct halo_text : computation {
       if constexpr (shares) {
         GPUSYNC_UNROLL()
         for (uint32_t u = 0; u < Words; ++u) {
-          if (now.at[u] != nowhere) turn[now.at[u] - first] = sum[u];
+          if (now.at[u] != nowhere) grid.share(turn, now.at[u] - first, sum[u]);
         }
         halo.next();
         GPUSYNC_UNROLL()
         for (uint32_t u = 0; u < Words; ++u) {
           if (now.at[u] == nowhere) continue;
           const uint32_t behind = now.at[u] - first + 1;
-          now.own[u] = halo_mixed(now.own[u], turn[behind == words ? 0 : behind]);
+          now.own[u] = halo_mixed(now.own[u], grid.shared(turn, behind == words ? 0 : behind));
         }
       } else {
         GPUSYNC_UNROLL()

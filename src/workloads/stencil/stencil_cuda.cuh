@@ -63,16 +63,11 @@ __global__ void __launch_bounds__(Text::most_threads, 1)
   text.relax(grid, steps, rows);
 }
 
-/// The text that keeps strips on the chip, of so many rows and pairs of points a thread; `rim`: see there.
-template <class Real, uint32_t Rows, uint32_t Pairs>
+/// The text that keeps strips on the chip, of so many rows, compiled for each number of pairs of points a thread that a
+/// shape may ask for; `rim`: see there.
+template <class Real, uint32_t Rows, uint32_t... Pairs>
 void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real* rim) {
-  using text_type = stencil_strips<Real, Rows, Pairs>;
   using halo_type = halo<Real, halo_form::words>;
-  const auto fit = [=](const step_shape& shape) {
-    require_strips(size, Rows, text_type::columns, shape);
-    return cuda_on_chip::fitted{bytes_of(text_type{{}, body, rim, size}),
-                                text_type::shared_bytes(shape.threads, cuda_grid::warp_size)};
-  };
   const auto by_halo = [size](const cuda_target& on, const step_shape& shape) {
     return waiting_by(
         on,
@@ -94,27 +89,55 @@ void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real
       return make_cuda_barrier(name, on, shape.blocks, std::nullopt);
     };
   };
-  const auto add = [&to, &fit](step_method method, const void* kernel, auto waits_by) {
-    to.own.push_back({std::move(method), kernel, waits_by, fit});
+  // `kernel_of`: a text.
+  const auto add = [&](step_method method, auto kernel_of, auto waits_by) {
+    const auto fit = [=](const step_shape& shape) {
+      require_strips(size, shape);
+      cuda_on_chip::fitted found{};
+      const auto take_if_it_fits = [&](const auto& text) {
+        if (text.columns != 2 * strip_pairs(size, shape)) return;
+        found = {bytes_of(text), text.shared_bytes(shape.threads, cuda_grid::warp_size), kernel_of(text)};
+      };
+      (take_if_it_fits(stencil_strips<Real, Rows, Pairs>{{}, body, rim, size}), ...);
+      return found;
+    };
+    const void* const kernels[] = {kernel_of(stencil_strips<Real, Rows, Pairs>{})...};
+    to.own.push_back({std::move(method), kernels[0], waits_by, fit});
   };
-  add(stencil_method("halo-strips", "halo of words that carry their step, strips on the chip"),
-      reinterpret_cast<const void*>(&relax_strips_by_halo<text_type, halo_type>), by_halo);
-  add(stencil_method("neighbour-barrier-strips", "barrier of neighbours, strips on the chip, split phase"),
-      reinterpret_cast<const void*>(&relax_strips_by_barrier<text_type, neighbour_barrier, true>), by_neighbours);
+  const auto by = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+  add(
+      stencil_method("halo-strips", "halo of words that carry their step, strips on the chip"),
+      [by](const auto& text) { return by(&relax_strips_by_halo<std::decay_t<decltype(text)>, halo_type>); }, by_halo);
+  add(
+      stencil_method("neighbour-barrier-strips", "barrier of neighbours, strips on the chip, split phase"),
+      [by](const auto& text) {
+        return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, neighbour_barrier, true>);
+      },
+      by_neighbours);
   constexpr const char* ours = "placed-counters-acquire-release";
   step_method barrier = stencil_method(ours + std::string("-strips"), "grid barrier, strips on the chip");
   barrier.kind = method_kind::barrier;
-  add(barrier, reinterpret_cast<const void*>(&relax_strips_by_barrier<text_type, grid_barrier, false>),
+  add(
+      barrier,
+      [by](const auto& text) {
+        return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, grid_barrier, false>);
+      },
       by_barrier(ours));
   barrier.name += "-split";
   barrier.title += ", split phase";
-  add(barrier, reinterpret_cast<const void*>(&relax_strips_by_barrier<text_type, grid_barrier, true>),
+  add(
+      barrier,
+      [by](const auto& text) { return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, grid_barrier, true>); },
       by_barrier(ours));
   step_method cg = stencil_method("cg-strips", "cooperative groups, strips on the chip");
   cg.kind = method_kind::barrier;
   cg.rival = true;
-  add(cg,
-      reinterpret_cast<const void*>(&relax_strips_by_barrier<text_type, barrier_with<grid::cooperative_groups>, false>),
+  add(
+      cg,
+      [by](const auto& text) {
+        using barrier_type = barrier_with<grid::cooperative_groups>;
+        return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, barrier_type, false>);
+      },
       by_barrier("cg"));
 }
 
@@ -137,10 +160,10 @@ cuda_computation relaxation_on_cuda(const cuda_target& where, const stencil_body
   }
   add_tiles_on_chip<Real, 2>(made, size, a, b);
   Real* const rim = memory->address<Real>(2);
-  if (size.width <= 1024) {
-    add_strips<Real, 8, 1>(made, size, a, rim);
+  if (strip_rows(size.width) == 8) {
+    add_strips<Real, 8, 1, 2>(made, size, a, rim);
   } else {
-    add_strips<Real, 16, 2>(made, size, a, rim);
+    add_strips<Real, 16, 2, 4>(made, size, a, rim);
   }
   return made;
 }

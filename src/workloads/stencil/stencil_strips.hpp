@@ -11,17 +11,20 @@
 //   next()                      the step is over for the thread, which has got what threads of its number have put
 #pragma once
 
+#include <type_traits>
+
 #include <gpusync/neighbours/halo.hpp>
 
 #include "workloads/stencil/stencil.hpp"
 
 namespace gpusync::tool {
 
-/// Rows: of a strip. Pairs: of points side by side, of a thread.
+/// Rows: of a strip. Pairs: of points side by side, of a thread: fewer threads with more points each leave more
+/// registers to each, and have fewer warps' ends.
 template <class Real, uint32_t Rows, uint32_t Pairs>
 struct stencil_strips : computation {
   static_assert(Rows >= 2, "a strip's first row is not its last");
-  static constexpr unsigned most_threads = 512, full_blocks = 1;
+  static constexpr unsigned most_threads = 64 * Rows / Pairs, full_blocks = 1;
   static constexpr uint32_t rows = Rows, columns = 2 * Pairs;  ///< points of a thread
   using real = Real;
 
@@ -51,35 +54,43 @@ struct stencil_strips : computation {
       GPUSYNC_UNROLL()
       for (uint32_t c = 0; c < columns; ++c) own[r][c] = body[size_t{first_row + r} * size.width + column + c];
     }
+    const warp_end end = end_of(grid);
     for (uint32_t s = 0; s < steps; ++s) {
       if (has_strip) {
         exchange.put(grid, 0, own[0]);
         exchange.put(grid, 1, own[Rows - 1]);
       }
-      show_edges(grid, own, s);
+      Real* const edges = edges_of(grid, s);
+      if (end.is_first) show(own, 0, edges + end.shown);
+      if (end.is_last) show(own, columns - 1, edges + end.shown);
+      Real outer[Rows];  // the points beside the warp, at its ends; at the plate's sides the thread's own there
       // The sums of the points to the left and to the right.
       const auto beside = [&](uint32_t r, Real(&across)[columns]) {
-        Real left = grid.before(own[r][columns - 1]), right = grid.behind(own[r][0]);
-        edge_points(grid, r, s, left, right);
+        const Real left = grid.before(own[r][columns - 1]), right = grid.behind(own[r][0]);
         GPUSYNC_UNROLL()
         for (uint32_t c = 0; c < columns; ++c) {
-          across[c] = (c == 0 ? left : own[r][c == 0 ? 0 : c - 1]) +
-                      (c + 1 == columns ? right : own[r][c + 1 == columns ? c : c + 1]);
+          across[c] = (c == 0 ? (end.is_first ? outer[r] : left) : own[r][c == 0 ? 0 : c - 1]) +
+                      (c + 1 == columns ? (end.is_last ? outer[r] : right) : own[r][c + 1 == columns ? c : c + 1]);
         }
       };
-      const auto relaxed = [&](const Real(&old)[columns], const Real(&above)[columns], const Real(&below)[columns],
-                               const Real(&across)[columns], Real(&fresh)[columns]) {
+      const auto relaxed = [](const Real(&above)[columns], const Real(&below)[columns], const Real(&across)[columns],
+                              Real(&fresh)[columns]) {
         GPUSYNC_UNROLL()
-        for (uint32_t c = 0; c < columns; ++c) {
-          const bool on_rim = (c == 0 && at_left) || (c + 1 == columns && at_right);
-          fresh[c] = on_rim ? old[c] : ((above[c] + below[c]) + across[c]) * Real{0.25f};
-        }
+        for (uint32_t c = 0; c < columns; ++c) fresh[c] = ((above[c] + below[c]) + across[c]) * Real{0.25f};
+      };
+      // The plate's sides keep their points: two threads of the block put them back, which is cheaper than that all
+      // choose.
+      const auto keep_side = [&](uint32_t r) {
+        if (at_left) own[r][0] = outer[r];
+        if (at_right) own[r][columns - 1] = outer[r];
       };
       Real before[columns], second[columns], beside_first[columns], beside_last[columns];
       copy(own[1], second);
       exchange.pass(grid, [&] {
         // All that needs nothing from other blocks: inner rows, each from the old ones around it. The first and the
         // last stay old.
+        GPUSYNC_UNROLL()
+        for (uint32_t r = 0; r < Rows; ++r) outer[r] = edges[end.found + r];
         beside(0, beside_first);
         beside(Rows - 1, beside_last);
         copy(own[0], before);
@@ -87,17 +98,25 @@ struct stencil_strips : computation {
         for (uint32_t r = 1; r + 1 < Rows; ++r) {
           Real across[columns], fresh[columns];
           beside(r, across);
-          relaxed(own[r], before, own[r + 1], across, fresh);
+          relaxed(before, own[r + 1], across, fresh);
           copy(own[r], before);
           copy(fresh, own[r]);
+        }
+        if (at_left || at_right) {
+          GPUSYNC_UNROLL()
+          for (uint32_t r = 1; r + 1 < Rows; ++r) keep_side(r);
         }
       });
       Real above[columns], below[columns], fresh[columns], last[columns];
       exchange.get(grid, above, below);
-      relaxed(own[0], above, second, beside_first, fresh);
-      relaxed(own[Rows - 1], before, below, beside_last, last);
+      relaxed(above, second, beside_first, fresh);
+      relaxed(before, below, beside_last, last);
       if (!at_top) copy(fresh, own[0]);
       if (!at_bottom) copy(last, own[Rows - 1]);
+      if (at_left || at_right) {
+        keep_side(0);
+        keep_side(Rows - 1);
+      }
       exchange.next();
     }
     if (!has_strip) return;
@@ -114,35 +133,32 @@ struct stencil_strips : computation {
     for (uint32_t c = 0; c < columns; ++c) to[c] = from[c];
   }
 
-  /// The points at a warp's ends, where the warps beside it find them: two sets in turn.
+  /// A thread at its warp's end shows its outer points to the warp beside it, in shared memory.
+  struct warp_end {
+    bool is_first, is_last;  ///< of the warp
+    uint32_t shown, found;   ///< where it shows its own, and finds the others', among edges_of()
+  };
+  /// At the plate's sides a thread finds its own; one that is at no end what the first of its warp finds.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD static Real* edges(Grid grid, uint32_t step, uint32_t right) {
+  GPUSYNC_HD static warp_end end_of(Grid grid) {
+    const uint32_t lane = grid.thread() % Grid::warp_size, warp = grid.thread() / Grid::warp_size;
     const uint32_t warps = grid.threads() / Grid::warp_size;
-    return static_cast<Real*>(grid.dynamic_shared()) + ((step & 1u) * 2 + right) * (Rows * warps);
+    const bool is_last = lane + 1 == Grid::warp_size;
+    const uint32_t left = warp * Rows, right = (warps + warp) * Rows;
+    if (is_last) return {false, true, right, warp + 1 == warps ? right : left + Rows};
+    return {lane == 0, false, left, warp == 0 ? left : right - Rows};
   }
+  /// The left and the right edges of all warps: two sets in turn.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD static void show_edges(Grid grid, const Real (&own)[Rows][columns], uint32_t step) {
-    const uint32_t lane = grid.thread() % Grid::warp_size, warp = grid.thread() / Grid::warp_size;
-    if (lane == 0) {
-      GPUSYNC_UNROLL()
-      for (uint32_t r = 0; r < Rows; ++r) edges(grid, step, 0)[warp * Rows + r] = own[r][0];
-    }
-    if (lane + 1 == Grid::warp_size) {
-      GPUSYNC_UNROLL()
-      for (uint32_t r = 0; r < Rows; ++r) edges(grid, step, 1)[warp * Rows + r] = own[r][columns - 1];
-    }
+  GPUSYNC_HD static Real* edges_of(Grid grid, uint32_t step) {
+    const uint32_t warps = grid.threads() / Grid::warp_size;
+    return static_cast<Real*>(grid.dynamic_shared()) + (step & 1u) * (2 * Rows * warps);
   }
-  /// Puts the points of the warps beside in the place of what the warp's ends have got.
-  GPUSYNC_API_TEMPLATE
-  template <class Grid>
-  GPUSYNC_HD static void edge_points(Grid grid, uint32_t r, uint32_t step, Real& left, Real& right) {
-    const uint32_t lane = grid.thread() % Grid::warp_size, warp = grid.thread() / Grid::warp_size;
-    if (lane == 0 && warp != 0) left = edges(grid, step, 1)[(warp - 1) * Rows + r];
-    if (lane + 1 == Grid::warp_size && warp + 1 != grid.threads() / Grid::warp_size) {
-      right = edges(grid, step, 0)[(warp + 1) * Rows + r];
-    }
+  GPUSYNC_HD static void show(const Real (&own)[Rows][columns], uint32_t column, Real* edge) {
+    GPUSYNC_UNROLL()
+    for (uint32_t r = 0; r < Rows; ++r) edge[r] = own[r][column];
   }
 };
 
@@ -157,25 +173,30 @@ class strips_by_halo {
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD strips_by_halo(Halo& halo, Grid grid, uint32_t width) : halo_(halo), width_(width) {
+  GPUSYNC_HD strips_by_halo(Halo& halo, Grid grid, uint32_t width) : halo_(halo) {
     halo.enter();
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < of_row; ++i) {
-      from_[i] = halo.word(0, width + place(grid, i));
-      from_[of_row + i] = halo.word(1, place(grid, i));
+      const uint32_t first = place(grid, i), last = width + first;
+      from_[i] = halo.word(0, last);
+      from_[of_row + i] = halo.word(1, first);
+      if constexpr (in_pairs) {
+        own_[0][i] = halo.own_pair(first), own_[1][i] = halo.own_pair(last);
+      } else {
+        own_[0][i] = halo.own(first), own_[1][i] = halo.own(last);
+      }
     }
   }
 
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD void put(Grid grid, uint32_t row, const Real (&points)[columns]) {
+  GPUSYNC_HD void put(Grid, uint32_t row, const Real (&points)[columns]) {
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < of_row; ++i) {
-      const uint32_t at = row * width_ + place(grid, i);
-      if constexpr (sizeof(Real) == 4) {
-        halo_.put_pair(at, points[2 * i], points[2 * i + 1]);
+      if constexpr (in_pairs) {
+        halo_.put_pair(own_[row][i], points[2 * i], points[2 * i + 1]);
       } else {
-        halo_.put(at, points[i]);
+        halo_.put(own_[row][i], points[i]);
       }
     }
   }
@@ -184,15 +205,21 @@ class strips_by_halo {
   GPUSYNC_HD void pass(Grid grid, Meanwhile&& meanwhile) {
     halo_.send();
     grid.sync_block();
+    // The trip to memory goes on meanwhile.
+    if constexpr (in_pairs) {
+      asked_ = halo_.ask_pairs(from_);
+    } else {
+      asked_ = halo_.ask(from_);
+    }
     meanwhile();
     halo_.receive();
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void get(Grid, Real (&above)[columns], Real (&below)[columns]) {
-    if constexpr (sizeof(Real) == 4) {
+    if constexpr (in_pairs) {
       Real found[2 * of_row][2];
-      halo_.get_pairs(from_, found);
+      halo_.get_pairs(from_, asked_, found);
       GPUSYNC_UNROLL()
       for (uint32_t c = 0; c < columns; ++c) {
         above[c] = found[c / 2][c % 2];
@@ -200,7 +227,7 @@ class strips_by_halo {
       }
     } else {
       Real found[2 * of_row];
-      halo_.get(from_, found);
+      halo_.get(from_, asked_, found);
       GPUSYNC_UNROLL()
       for (uint32_t c = 0; c < columns; ++c) {
         above[c] = found[c];
@@ -212,18 +239,23 @@ class strips_by_halo {
 
  private:
   /// Accesses of 16 bytes for a thread's part of a row: each of a point and its step, or of two.
-  static constexpr uint32_t of_row = sizeof(Real) == 4 ? Pairs : columns;
+  static constexpr bool in_pairs = sizeof(Real) == 4;
+  static constexpr uint32_t of_row = in_pairs ? Pairs : columns;
+  using own_type = std::conditional_t<in_pairs, halo_own_pair, halo_own_word>;
+  using asked_type = std::conditional_t<in_pairs, typename Halo::template asked_pairs<2 * of_row>,
+                                        typename Halo::template asked_words<2 * of_row>>;
 
   /// The word where the `i`-th lies, so that those of a warp lie side by side.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t place(Grid grid, uint32_t i) {
-    return (i * grid.threads() + grid.thread()) * (sizeof(Real) == 4 ? 2 : 1);
+    return (i * grid.threads() + grid.thread()) * (in_pairs ? 2 : 1);
   }
 
   Halo& halo_;
-  uint32_t width_;
+  own_type own_[2][of_row] = {};
   halo_word from_[2 * of_row];
+  asked_type asked_;
 };
 
 /// Rows in memory, behind a barrier of the grid or of the neighbours; Split: which is arrived at before the inner rows.

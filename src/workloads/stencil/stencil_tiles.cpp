@@ -87,13 +87,22 @@ neighbourhood strip_neighbours(uint32_t strips, uint32_t blocks) {
   return neighbourhood::of(lists);
 }
 
-void require_strips(const stencil_size& size, uint32_t rows, uint32_t columns, const step_shape& shape) {
+uint32_t strip_pairs(const stencil_size& size, const step_shape& shape) {
+  const uint32_t least = strip_rows(size.width) / 8;
+  for (const uint32_t pairs : {least, 2 * least}) {
+    if (shape.threads % 32 == 0 && size.width == shape.threads * 2 * pairs) return pairs;
+  }
+  return 0;
+}
+
+void require_strips(const stencil_size& size, const step_shape& shape) {
   if (size.height == 1 || size.depth != 1) throw invalid_argument("Strips are of plates.");
-  const uint32_t strips = size.height / rows;
-  if (size.width != shape.threads * columns || shape.threads % 32 != 0) {
+  const uint32_t rows = strip_rows(size.width), strips = size.height / rows;
+  if (strip_pairs(size, shape) == 0) {
+    const uint32_t most = size.width / (rows / 4);
     throw invalid_argument(
-        fmt::format("A row of {} points in strips takes blocks of {} threads, in whole warps, not {}.", size.width,
-                    size.width / columns, shape.threads));
+        fmt::format("A row of {} points in strips takes blocks of {} or {} threads, in whole warps, not {}.",
+                    size.width, most, most / 2, shape.threads));
   }
   if (size.height % rows != 0 || strips < 2 || strips > most_strips) {
     throw invalid_argument(

@@ -69,9 +69,16 @@ neighbourhood tile_neighbours(const stencil_tiles& tiles, uint32_t blocks);
 inline constexpr uint32_t most_strips = 1024;
 /// Which of `blocks` blocks have strips side by side: slot 0 is the one above, slot 1 the one below.
 neighbourhood strip_neighbours(uint32_t strips, uint32_t blocks);
-/// Throws invalid_argument, with what lacks, unless a plate can be cut into strips of `rows` rows, one for each block
-/// of the shape at most, whose threads have `columns` points of a row each.
-void require_strips(const stencil_size& size, uint32_t rows, uint32_t columns, const step_shape& shape);
+/// Rows of a strip of a plate so wide.
+constexpr uint32_t strip_rows(uint32_t width) {
+  return width <= 1024 ? 8 : 16;
+}
+/// Pairs of points that a thread of such a shape has of a strip's row: as many as kernels are compiled for, or twice
+/// as many; 0: neither is what the row needs.
+uint32_t strip_pairs(const stencil_size& size, const step_shape& shape);
+/// Throws invalid_argument, with what lacks, unless a plate can be cut into strips, one for each block of the shape at
+/// most, whose threads have as many points of a row as kernels are compiled for.
+void require_strips(const stencil_size& size, const step_shape& shape);
 /// A method of this workload's own, by which blocks wait for their neighbours.
 step_method stencil_method(const std::string& name, const std::string& title);
 
