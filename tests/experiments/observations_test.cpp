@@ -146,8 +146,8 @@ TEST(Observations, FewStepsAreComparedAsLaunchesOfTheirOwn) {
 
 /// In a run of many experiments: by the rows of the device that are there, nothing is measured for it.
 TEST(Observations, AreJudgedByTheRowsOfTheRun) {
-  std::vector<row> rows{row_of("grid-sync", "cg", {{"launched", std::string("stream")}, {"barriers", int64_t{1}}},
-                               "launch_time", 4.0)};
+  std::vector<row> rows{
+      row_of("grid-sync", "cg", {{"launched", std::string("stream")}, {"barriers", int64_t{1}}}, "launch_time", 4.0)};
   rows.push_back(rows.front());
   rows.back().axes.back().second = int64_t{8};
   rows.back().metrics[0].second.value = 11;
