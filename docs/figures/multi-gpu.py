@@ -23,3 +23,24 @@ says("{} us pulled, {} pushed; `three-steps-cg` {} and {}, `nccl-lsa-grid-barrie
 says("(`graph-across`) comes near: {} us a step with nothing to compute", steps("graph-across", gpus=2, shape="132x256"))
 states("if CMake finds NCCL {} or later", "a version")
 says("which joins no blocks: {} us", log("nvidia-h200-x2/nvshmem.txt", r"NVSHMEM [\d.]+: ([\d.]+) us"))
+
+# Beside NVSHMEM: the lines of a text.
+lines = {
+    ("nvshmem_gpu_part", "1x32"): "gpusync over NVSHMEM, 1 x 32",
+    ("nvshmem_gpu_part", "132x256"): "gpusync over NVSHMEM, 132 x 256",
+    ("this library over peer memory", "1x32"): "gpusync over peer memory, 1 x 32",
+    ("this library over peer memory", "132x256"): "gpusync over peer memory, 132 x 256",
+    ("nvshmem_barrier_all() by one thread of each GPU", "1x32"): "nvshmem_barrier_all, one thread of each of 2 GPUs",
+    ("the same between two of our grid barriers", "132x256"):
+        "nvshmem_barrier_all by one thread, between two grid barriers, 132 x 256",
+}
+
+
+def beside_nvshmem(row, column):
+    line = lines.get((row[0], column))
+    if line is None:
+        return None
+    return log("nvidia-h100-x2/nvshmem.txt", line + r"; NVSHMEM [\d.]+: ([\d.]+) us")
+
+
+table("| us, two H100s, NVSHMEM |", beside_nvshmem, digits=3)
