@@ -8,8 +8,8 @@ from typing import List, NamedTuple, Tuple
 
 from ._errors import MissingBlock
 
-# gpusync::timeout_report, 13 words, and the list behind it.
-_HEAD = struct.Struct("<13I")
+# gpusync::timeout_report, 16 words, and the list behind it.
+_HEAD = struct.Struct("<16I")
 _TIMED_OUT, _ABANDONED = 1, 2
 _STARTED = 1 << 31
 _CAPACITY_OFFSET = 24
@@ -57,7 +57,7 @@ def size(blocks: int) -> int:
 
 def fresh(blocks: int) -> bytes:
     """The bytes of one in which nothing has happened."""
-    return _HEAD.pack(0, 0, 0, 0, 0, 0, blocks, 0, 0, 0, 0, 0, 0) + bytes(4 * blocks)
+    return _HEAD.pack(0, 0, 0, 0, 0, 0, blocks, *[0] * 9) + bytes(4 * blocks)
 
 
 def parse(data: bytes) -> Report:
