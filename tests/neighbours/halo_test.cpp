@@ -668,7 +668,7 @@ TEST(HaloDeadlinesOfWords, AreOfAThreadAndEndTheStepOfItsBlock) {
 TEST(HaloDeadlinesOfWords, AreReportedByTheFirstOfAnyNumberOfThreads) {
   using halo = host_halo<uint32_t, halo_form::words>;
   host_halo_storage<uint32_t> storage(neighbourhood::line(3), 1);
-  std::atomic<bool> given_up{false};
+  std::atomic<bool> given_up{false}, entered{false};  // who enters behind the loss ends the launch
   launch(
       host_device{}, {3, 1},
       [&](halo h) {
@@ -679,7 +679,9 @@ TEST(HaloDeadlinesOfWords, AreReportedByTheFirstOfAnyNumberOfThreads) {
         h.receive();
         const halo_word from[2] = {h.word(0, 0), h.word(1, 0)};
         uint32_t both[2];
+        if (block == 2) entered.store(true);
         if (block == 1) {
+          while (!entered.load()) host_grid::current().pause();
           for (uint32_t i = 0; i < 1u << 16; ++i) EXPECT_EQ(h.get_for(from, both, timeout(0)), wait_status::timed_out);
           given_up.store(true);
           return;
