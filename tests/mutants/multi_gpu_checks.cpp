@@ -28,10 +28,11 @@ std::string run_on_two(Storage& memory, std::atomic<bool>& ended,
   return words;
 }
 
-void a_loss_is_told_to_other_gpus() {
-  gpus_storage memory(2, 1);
+/// The first of two GPUs gives a phase up, and the second learns of it long before its own deadline.
+template <class Storage>
+void expect_the_loss_is_told(Storage& memory) {
   std::atomic<bool> gave_up{false}, ended{false};
-  (void)run_on_two<broken_barrier>(memory, ended, [&](gpus_barrier& b, uint32_t gpu) {
+  (void)run_on_two<broken_barrier>(memory, ended, [&](typename Storage::barrier_type& b, uint32_t gpu) {
     b.sync();
     if (gpu == 0) {
       expect(b.sync_for(soon) == wait_status::timed_out, "a phase in which a GPU is missing times out");
@@ -44,6 +45,11 @@ void a_loss_is_told_to_other_gpus() {
     expect(b.sync_for(late) == wait_status::timed_out, "no later phase is passed");
     expect(looks <= 2, "and that is clear long before the deadline");
   });
+}
+
+void a_loss_is_told_to_other_gpus() {
+  gpus_storage memory(2, 1);
+  expect_the_loss_is_told(memory);
   expect(memory.missing() == std::vector<missing_gpu_block>{{1, 0, 1, true}}, "the first report counts, not the last");
 }
 
@@ -76,20 +82,7 @@ using cluster_barrier = cluster::barrier_type;
 
 void a_loss_is_told_to_other_hosts() {
   cluster memory({0, 1}, 1);
-  std::atomic<bool> gave_up{false}, ended{false};
-  (void)run_on_two<broken_barrier>(memory, ended, [&](cluster_barrier& b, uint32_t gpu) {
-    b.sync();
-    if (gpu == 0) {
-      expect(b.sync_for(soon) == wait_status::timed_out, "a phase in which a GPU is missing times out");
-      gave_up = true;
-      return;
-    }
-    wait_for(gave_up);
-    expect(b.sync_for(late) == wait_status::completed, "the phase that was given up is complete by count");
-    looks = 0;
-    expect(b.sync_for(late) == wait_status::timed_out, "no later phase is passed");
-    expect(looks <= 2, "and that is clear long before the deadline");
-  });
+  expect_the_loss_is_told(memory);
 }
 
 void a_far_gpu_is_judged_by_its_word() {
