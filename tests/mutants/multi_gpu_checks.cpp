@@ -90,9 +90,13 @@ void a_far_gpu_is_judged_by_its_word() {
   std::atomic<bool> ended{false};
   std::thread third(
       [&] { run_blocks<cluster_barrier>(1, memory.barrier(2), [&](cluster_barrier& b, uint32_t) { b.sync(); }); });
-  (void)run_on_two<broken_barrier>(memory, ended, [&](cluster_barrier& b, uint32_t) {
+  // What GPU 1 tells GPU 0: that it has come to a phase.
+  const auto* const told =
+      reinterpret_cast<const uint64_t*>(memory.part(0).words() + signalled_algorithm::layout::line) + 1;
+  (void)run_on_two<broken_barrier>(memory, ended, [&](cluster_barrier& b, uint32_t gpu) {
     b.sync();
-    expect(b.sync_for(soon) == wait_status::timed_out, "a phase in which a GPU is missing times out");
+    while (gpu == 0 && __atomic_load_n(told, __ATOMIC_ACQUIRE) < 2) std::this_thread::yield();
+    expect(b.sync_for(gpu == 0 ? soon : late) == wait_status::timed_out, "a phase in which a GPU is missing times out");
   });
   third.join();
   const std::string words = memory.part(0).report();
