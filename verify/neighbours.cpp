@@ -98,7 +98,8 @@ T word_of(uint32_t block, uint32_t step, uint32_t i) {
 /// How the threads of a block share a step's words.
 enum class put_by {
   first,  ///< the first thread puts, the last one gets
-  each    ///< thread i puts word i, and gets the words of the next thread
+  each,   ///< thread i puts word i, and gets the words of the next thread
+  asking  ///< each, with words that have been asked for before receive()
 };
 
 /// In each step a block puts its words and gets its neighbours'. By words, each must be of this step; by flags, what
@@ -106,8 +107,8 @@ enum class put_by {
 template <class T, halo_form Form, class Grid = model_grid<>>
 exploration explore_halo(const neighbourhood& who, shape form, const steps_of& what, put_by how = put_by::first) {
   host_halo_storage<T, Grid> storage(who, form.threads, {}, what.first);
-  // A poll of a value of 8 bytes reads two words.
-  form.looking = sizeof(T) == 8 && Form == halo_form::words;
+  // A poll of a value of 8 bytes reads two words, as one for two words does.
+  form.looking = (sizeof(T) == 8 || how == put_by::asking) && Form == halo_form::words;
   form.may_hang = form.looking && form.stale;
   explorer search(form, [&] {
     explorer& active = explorer::active();
@@ -117,18 +118,31 @@ exploration explore_halo(const neighbourhood& who, shape form, const steps_of& w
       auto halo = storage.template halo<Form>();
       for (uint32_t i = 0; i < what.steps; ++i) {
         const uint32_t step = launched * what.steps + i;
-        const bool puts = how == put_by::each || thread == 0;
-        const bool gets = how == put_by::each || thread + 1 == form.threads;
-        const uint32_t mine = how == put_by::each ? thread : 0;
-        const uint32_t theirs = how == put_by::each ? (thread + 1) % form.threads : 0;
+        const bool all = how != put_by::first;
+        const bool puts = all || thread == 0;
+        const bool gets = all || thread + 1 == form.threads;
+        const uint32_t mine = all ? thread : 0;
+        const uint32_t theirs = all ? (thread + 1) % form.threads : 0;
         if constexpr (Form == halo_form::flags) {
           active.write_slot((what.first + 1 + step) % 2);
         } else if (puts) {
-          halo.put(mine, word_of<T>(own, step, mine));
+          if (how == put_by::asking) {
+            halo.put(halo.own(mine), word_of<T>(own, step, mine));
+          } else {
+            halo.put(mine, word_of<T>(own, step, mine));
+          }
         }
         active.arriving(step);
         halo.send();
-        halo.receive();
+        const halo_word from[2] = {halo.word(0, theirs), halo.word(1, theirs)};
+        T found[2] = {};
+        if (how == put_by::asking) {
+          auto asked = halo.ask(from);
+          halo.receive();
+          halo.get(from, asked, found);
+        } else {
+          halo.receive();
+        }
         if constexpr (Form == halo_form::flags) {
           active.passing(step, near);
           active.read_slots((what.first + 1 + step) % 2, near);
@@ -136,7 +150,7 @@ exploration explore_halo(const neighbourhood& who, shape form, const steps_of& w
           for (uint32_t slot = 0; slot < who.slots(); ++slot) {
             const uint32_t other = who.neighbour(own, slot);
             if (other == neighbourhood::none) continue;
-            const T got = halo.get(halo.word(slot, theirs));
+            const T got = how == put_by::asking ? found[slot] : halo.get(halo.word(slot, theirs));
             active.require(got == word_of<T>(other, step, theirs), failure::data_race,
                            "got " + hex(static_cast<uint64_t>(got)) + " of block " + std::to_string(other) +
                                " in step " + std::to_string(step));
@@ -222,6 +236,8 @@ void add_mutants() {
   add_barrier_mutant<plain, block_0_waits_for_nobody>("not_mutual", failure::data_race, line(2), 1, steps(3), 0);
   add_halo_mutant<meets_never<>>("halo_without_block_barrier", failure::deadlock, ring(2), 2, steps(3));
   add_halo_mutant<model_grid<tag_not_looked_at>>("halo_takes_an_older_step", failure::data_race, ring(2), 1, steps(3));
+  add_halo_mutant<model_grid<early_words_taken<2>>>("halo_early_word_taken", failure::data_race, ring(2), 1, steps(2),
+                                                    put_by::asking);
   add_halo_mutant<model_grid<torn_words>>("halo_of_torn_words", failure::data_race, ring(2), 1, steps(2));
   add_halo_mutant<model_grid<first_half_proves_both>, uint64_t>("halo_half_not_proved", failure::data_race, ring(2), 1,
                                                                 steps(2));
@@ -275,6 +291,26 @@ void add_neighbour_checks() {
               explore_halo<uint64_t, halo_form::words>(ring(2), of(ring(2), 1, false), steps(3, before_wrap)));
     must_pass("ring of 2, 3 steps across the wrap, 8 bytes, safety",
               explore_halo<uint64_t, halo_form::words>(ring(2), of(ring(2)), steps(3, before_wrap)));
+  });
+  add_check("neighbours", "halo_words_asked_for", [] {
+    const auto asking = put_by::asking;
+    must_pass("ring of 1, 4 steps across the wrap",
+              explore_halo<uint32_t, halo_form::words>(ring(1), of(ring(1)), steps(4, before_wrap), asking));
+    must_pass("ring of 2, 4 steps across the wrap",
+              explore_halo<uint32_t, halo_form::words>(ring(2), of(ring(2)), steps(4, before_wrap), asking));
+    must_pass("ring of 2, 4 steps across the wrap, latest values",
+              explore_halo<uint32_t, halo_form::words>(ring(2), of(ring(2), 1, false), steps(4, before_wrap), asking));
+    must_pass("ring of 2, 3 launches of 2 steps",
+              explore_halo<uint32_t, halo_form::words>(ring(2), of(ring(2)), steps(2, before_wrap, 3), asking));
+    must_pass("ring of 2 x 2 threads, each its word, 2 steps",
+              explore_halo<uint32_t, halo_form::words>(ring(2), of(ring(2), 2), steps(2), asking));
+    must_pass("line of 3, 3 steps", explore_halo<uint32_t, halo_form::words>(line(3), of(line(3)), steps(3), asking));
+    must_pass("ring of 3, 3 steps across the wrap",
+              explore_halo<uint32_t, halo_form::words>(ring(3), of(ring(3)), steps(3, before_wrap), asking));
+    must_pass("ring of 2, 3 steps across the wrap, 8 bytes, latest values",
+              explore_halo<uint64_t, halo_form::words>(ring(2), of(ring(2), 1, false), steps(3, before_wrap), asking));
+    must_pass("ring of 2, 3 steps across the wrap, 8 bytes, safety",
+              explore_halo<uint64_t, halo_form::words>(ring(2), of(ring(2)), steps(3, before_wrap), asking));
   });
   add_check("neighbours", "halo_flags", [] {
     must_pass("ring of 2, 5 steps across the wrap",

@@ -97,6 +97,29 @@ struct tag_not_looked_at : model_memory {
   }
 };
 
+/// What words are asked for early is taken as they are then: in the first loads, of so many words, behind a put().
+template <uint32_t Words>
+struct early_words_taken : model_memory {
+  using model_memory::load;
+  using model_memory::store;
+  template <memory_order Order, scope Scope, class T>
+  static T load(const T* address) {
+    const T word = model_memory::load<Order, Scope>(address);
+    if constexpr (sizeof(T) == 8) {
+      uint32_t& noted = explorer::active().noted();
+      if (noted % (Words + 1) != 0) return (word & 0xffffffffu) | T{noted-- / (Words + 1)} << 32;
+    }
+    return word;
+  }
+  template <memory_order Order, scope Scope, class T>
+  static void store(T* address, T value) {
+    if constexpr (sizeof(T) == 8) {
+      explorer::active().noted() = static_cast<uint32_t>(value >> 32) * (Words + 1) + Words;
+    }
+    model_memory::store<Order, Scope>(address, value);
+  }
+};
+
 /// A word is stored by two accesses: first its step, then its value.
 struct torn_words : model_memory {
   template <memory_order Order, scope Scope, class T>
