@@ -219,8 +219,8 @@ class SmithWaterman(FolderTest):
                 self.assertEqual(found, expected, (device, scoring))
 
     def test_random_pairs_score_and_end_by_the_pipeline_as_parasail_says(self):
-        """A few hundred pairs on host threads. On a GPU: GPUSYNC_PIPELINE_DEVICE=cuda:0 GPUSYNC_PIPELINE_PAIRS=10000
-        GPUSYNC_PIPELINE_LETTERS=5000."""
+        """A few hundred pairs on host threads, by the tool. On a GPU: GPUSYNC_PIPELINE_DEVICE=cuda:0. 10^4 pairs in one
+        process: tests/workloads/pipeline_pairs_test.py."""
         self.need("parasail_aligner")
         device = os.environ.get("GPUSYNC_PIPELINE_DEVICE", "host")
         pairs = int(os.environ.get("GPUSYNC_PIPELINE_PAIRS", "320"))
