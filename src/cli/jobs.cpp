@@ -154,7 +154,9 @@ job_results carry_out(const std::vector<job>& jobs, run_journal& journal, const 
     const bool by_rows = conduct.by_rows && one.what->judges_rows;
     if (by_rows) {
       sink.so_far = &all.results.rows;
-      sink.recall = nullptr;  // there may be more rows than when it last judged
+      // There may be more rows than when it last judged, so the journal neither knows nor keeps what it says.
+      sink.recall = nullptr;
+      sink.done = [] {};
     }
     if (conduct.leaves_out && !by_rows) {
       sink.recall = [known = sink.recall, &conduct](const std::string& what) {

@@ -466,7 +466,7 @@ def kill(name, include, compiler, beside=None):
         else:
             program = os.path.join(folder, "program")
             precompiled = ["-include-pch", beside] if beside else []
-            subprocess.run([compiler, *FLAGS, *precompiled, f"-I{copy}", f"-I{sources}",
+            subprocess.run([compiler, *FLAGS, *precompiled, f"-I{copy}", f"-I{sources}", f"-I{os.path.dirname(HERE)}",
                             os.path.join(HERE, f"{mutant.program}_checks.cpp"), "-o", program], check=True)
             command = [program, mutant.check]
         end = subprocess.run(command, capture_output=True, text=True, check=False)

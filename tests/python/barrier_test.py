@@ -298,7 +298,7 @@ class AfterATimeOut(Case):
         self.barrier = gpusync.GridBarrier(blocks=132)
 
     def lose(self, blocks, phase=3):
-        words = [1, phase, len(blocks), 0, 0, 0, 132, 0, 0, 0, 0, 0, 0, *blocks]
+        words = [1, phase, len(blocks), 0, 0, 0, 132, *[0] * 9, *blocks]
         data = struct.pack(f"<{len(words)}I", *words)
         ctypes.memmove(self.barrier._report, data, len(data))
 

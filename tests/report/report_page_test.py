@@ -23,6 +23,7 @@ import chromium  # noqa: E402
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SAMPLE = os.path.join(ROOT, "tests", "results", "sample.json")
 SCHEMA = os.path.join(ROOT, "src", "results", "results.schema.json")
+COVERAGE = os.path.join(ROOT, "src", "experiments", "coverage.json")
 FIGURES = os.path.join(ROOT, "src", "report", "figures.json")
 RECORDED = sorted(glob.glob(os.path.join(ROOT, "results", "*", "*.json")))
 TOOL = os.environ.get("GPUSYNC_TOOL", "")
@@ -262,7 +263,11 @@ class Recorded(InBrowser):
         self.assertEqual(self.evaluate("[...document.querySelectorAll('.experiment')].filter(each => !each.querySelector('svg')).length"),
                          len(names - drawable))  # those that have nothing but words
         shown = set(self.evaluate("[...document.querySelectorAll('.experiment figcaption')].map(each => each.firstChild.textContent)"))
-        self.assertLessEqual({spec["title"] for spec in load(FIGURES)}, shown)
+        done = {item["id"] for item in load(COVERAGE) if item["status"] == "done"}
+        for spec in load(FIGURES):
+            item = spec["title"].split(":")[0]
+            if item in done or not re.fullmatch(r"[FLZHS]\d+", item):  # what is partial may not have been recorded
+                self.assertIn(spec["title"], shown)
         for focused, *said, nothing in self.evaluate(CHARTS_BY_KEYBOARD):
             self.assertTrue(focused)
             self.assertTrue(all(said), said)

@@ -35,7 +35,14 @@ class block_barrier {
 
   /// In how many threads `value` is true.
   uint32_t arrive_and_wait(bool value, const launch_state& launch) {
-    if (threads_ == 1) return value ? 1 : 0;
+    return threads_ == 1 ? (value ? 1 : 0) : meet(value, launch);
+  }
+
+  uint32_t& shared(uint32_t index) { return shared_[index]; }
+
+ private:
+  /// Not inline: it takes far longer than a call, and stands wherever a kernel meets.
+  [[gnu::noinline]] uint32_t meet(bool value, const launch_state& launch) {
     const uint32_t generation = generation_.load(std::memory_order_relaxed);
     std::atomic<uint32_t>& count = count_[generation % 2];
     if (value) count.fetch_add(1, std::memory_order_relaxed);
@@ -50,9 +57,6 @@ class block_barrier {
     return count.load(std::memory_order_relaxed);
   }
 
-  uint32_t& shared(uint32_t index) { return shared_[index]; }
-
- private:
   const uint32_t threads_;
   std::atomic<uint32_t> arrived_{0};
   std::atomic<uint32_t> generation_{0};

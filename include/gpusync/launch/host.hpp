@@ -61,6 +61,12 @@ class host_device {
 
 namespace host_detail {
 
+/// What every thread of a launch does: one type for all kernels, or each would compile the launch anew.
+struct thread_body {
+  void (*call)(const void* context);
+  const void* context;
+};
+
 /// Starts one thread for each thread of each block and waits for them all.
 class crew {
  public:
@@ -71,8 +77,7 @@ class crew {
   }
 
   /// Runs `body` in every thread; throws what the first of them threw, once all have ended.
-  template <class Body>
-  void run(const Body& body) {
+  void run(const thread_body& body) {
     const uint64_t count = uint64_t{blocks_} * threads_;
     std::vector<std::thread> started;
     started.reserve(count);
@@ -108,8 +113,7 @@ class crew {
 
   void open(gate state) { gate_.store(state, std::memory_order_release); }
 
-  template <class Body>
-  void work(uint64_t index, const Body& body) {
+  void work(uint64_t index, const thread_body& body) {
     gate state;
     while ((state = gate_.load(std::memory_order_acquire)) == gate::closed) std::this_thread::yield();
     if (state == gate::cancelled) return;
@@ -117,7 +121,7 @@ class crew {
     place here{blocks_, block, threads_, static_cast<uint32_t>(index % threads_), barriers_[block].get(), &launch_};
     this_place = &here;
     try {
-      body();
+      body.call(body.context);
     } catch (const launch_stopped&) {  // another thread threw first
     } catch (...) {
       const std::lock_guard<std::mutex> lock(mutex_);
@@ -203,6 +207,25 @@ inline void require_co_resident(const host_device& device, const launch_shape& s
   }
 }
 
+namespace host_detail {
+
+/// A launch of what has been checked at compile time; see gpusync::launch().
+inline void launch(const host_device& device, const launch_shape& shape, const detail::handle_list& handles,
+                   const thread_body& body) {
+  const detail::launch_request request{shape.blocks.count(), shape.threads.count(),
+                                       detail::launch_request::host_launch};
+  storages_in_use in_use(handles, request);
+  crew crew(shape, device.cores());
+  try {
+    crew.run(body);
+  } catch (...) {
+    if (crew.began()) in_use.abandon();
+    throw;
+  }
+}
+
+}  // namespace host_detail
+
 /// Runs `kernel(arguments...)` in every thread of every block and returns when all have ended. Each thread gets its own
 /// copy of the arguments, as a CUDA thread does. Dimensions are counted as one row.
 ///
@@ -217,22 +240,15 @@ void launch(const host_device& device, const launch_shape& shape, Kernel&& kerne
                 "the kernel cannot be called with these arguments: another number of them, or one that is not of its "
                 "parameter's type");
   require_co_resident(device, shape);
-  const detail::launch_request request{shape.blocks.count(), shape.threads.count(),
-                                       detail::launch_request::host_launch};
   detail::launch_arguments<Arguments...> given(arguments...);
   detail::handle_list handles;
   given.each([&handles](auto& argument) { detail::add_handle(handles, argument); });
-  host_detail::storages_in_use in_use(handles, request);
-  host_detail::crew crew(shape, device.cores());
-  try {
-    crew.run([&] {
-      auto copy = kernel;
-      given.call(copy);
-    });
-  } catch (...) {
-    if (crew.began()) in_use.abandon();
-    throw;
-  }
+  const auto body = [&] {
+    auto copy = kernel;
+    given.call(copy);
+  };
+  host_detail::launch(device, shape, handles,
+                      {[](const void* context) { (*static_cast<decltype(&body)>(context))(); }, &body});
 }
 
 }  // namespace gpusync

@@ -40,9 +40,13 @@ struct sender {
 
 /// What most exchanges have in common.
 struct exchange_defaults {
+  /// What a sender writes: the phase.
   using word = uint32_t;
+  /// Two lines for each GPU.
   using layout = exchange_layout<most_gpus, detail::line_words>;
+  /// Each line lies near one half of the GPU's L2 cache.
   static constexpr bool places_lines = true;
+  /// Nothing: what polls a word in its own memory needs no other's leave to see it.
   GPUSYNC_HD static void see(const sender&, const word*, uint32_t) {}
 };
 

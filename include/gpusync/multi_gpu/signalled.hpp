@@ -29,6 +29,7 @@ struct signalled {
   using word = uint64_t;
   /// Both lines together are the words of all GPUs.
   using layout = exchange_layout<128, 128>;
+  /// How a word is set on another host.
   using signals = Signals;
   static constexpr const char* family = Signals::family;
   static constexpr bool repeatable = false;  // one quiet and one message are dear
@@ -86,6 +87,7 @@ struct signalled {
 template <class Exchange>
 class across_hosts : public whole_grid {
  public:
+  /// Of GPU `gpu` of `gpus`, whose memory and numbers `peers` has.
   GPUSYNC_HD across_hosts(const peer* peers, uint32_t gpu, uint32_t gpus) : peers_(peers), gpu_(gpu), gpus_(gpus) {}
 
   /// Those of one GPU after the other.

@@ -48,8 +48,11 @@ struct two_level : grid::algorithm_defaults {
   static constexpr uint32_t max_blocks = phase_word::max_blocks;
 
   using places = exchange_places;
+  /// As the exchange has them.
   using word = typename Exchange::word;
+  /// As the exchange has it.
   using layout = typename Exchange::layout;
+  /// As the exchange says.
   static constexpr bool places_lines = Exchange::places_lines;
   /// The phase in which the block arrived.
   using token = uint32_t;

@@ -63,6 +63,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   /// What ask() and ask_pairs() return, to be kept in registers: so many words, or pairs of words.
   template <uint32_t Count>
   using asked_words = detail::halo_asked<typename argument::unit, Count>;
+  /// See asked_words.
   template <uint32_t Count>
   using asked_pairs = detail::halo_asked<word_pair, Count>;
 
@@ -140,6 +141,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     if (i >= words()) refuse_word(given_.log.report, i);
     return {Grid::current().block() * given_.pitch + i};
   }
+  /// The same for words `i` and `i + 1`: see put_pair().
   GPUSYNC_API halo_own_pair own_pair(uint32_t i) const {
     if (i % 2 != 0 || i / 2 >= words() / 2) refuse_word(given_.log.report, i);
     return {Grid::current().block() * given_.pitch + i};
@@ -169,6 +171,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     store_word(to.at, value);
   }
+  /// The same for a pair.
   GPUSYNC_API void put_pair(halo_own_pair to, T first, T second) {
     at_stage(stage::putting);
     store_pair(to.at, first, second);

@@ -26,11 +26,11 @@ struct halo_word {
 
 /// A word of the calling block: where it lies. Made by a halo's own(), once, before the steps.
 struct halo_own_word {
-  uint32_t at;
+  uint32_t at;  ///< where it is, from the block's first one
 };
 /// Two words of the calling block that go by one access where they are of 4 bytes. Made by a halo's own_pair().
 struct halo_own_pair {
-  uint32_t at;
+  uint32_t at;  ///< where the first one is
 };
 
 namespace detail {

@@ -8,6 +8,16 @@
 
 namespace gpusync::tool {
 
+paced_variant variant_of(const std::string& form, uint32_t every, paced_role role, bool instrumented) {
+  const bool plain = role == paced_role::plain;
+  paced_variant made;
+  made.name = plain && !instrumented ? form : fmt::format("{}-{}", form, every);
+  made.title = plain ? "no barrier" : fmt::format("{}, every {} iterations", form, every);
+  made.every = every;
+  made.role = role;
+  return made;
+}
+
 std::string why_not_comparable(const paced_resources& variant, const paced_resources& plain) {
   if (variant.resident_blocks != plain.resident_blocks) {
     return fmt::format(

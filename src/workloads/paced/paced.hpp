@@ -21,6 +21,9 @@ struct paced_variant {
   paced_role role = paced_role::plain;
 };
 
+/// The variant that has a form, under the name that form_name() gives it.
+paced_variant variant_of(const std::string& form, uint32_t every, paced_role role, bool instrumented);
+
 /// What a kernel works on; each text takes the numbers that it names.
 struct paced_problem {
   step_shape shape;

@@ -176,14 +176,7 @@ std::string form_name(Form) {
 
 template <class Kind>
 paced_variant variant_of(Kind) {
-  const std::string form = form_name(typename Kind::form{}), every = std::to_string(Kind::every);
-  const bool plain = Kind::role == paced_role::plain;
-  paced_variant made;
-  made.name = plain && !Kind::instrumented ? form : form + "-" + every;
-  made.title = plain ? "no barrier" : form + ", every " + every + " iterations";
-  made.every = Kind::every;
-  made.role = Kind::role;
-  return made;
+  return variant_of(form_name(typename Kind::form{}), Kind::every, Kind::role, Kind::instrumented);
 }
 
 template <uint32_t Plain, uint32_t First, uint32_t... Block, uint32_t... Cheaper, uint32_t... Clocked>
