@@ -7,17 +7,24 @@
 # GPUSYNC_GPUS here, a sixth of the work: for the GPUs of this machine, or, where there is none or nvcc does not know
 # it, PTX for the oldest. Of all single choices that one compiles soonest, for nothing is assembled; and the driver
 # takes it on every GPU, though without what only newer ones have: the tool then leaves out those methods (code_for()).
+# Where there is none kernels are only compiled to see that they compile: GPUSYNC_NO_GPU_HERE, nvcc does not optimize
+# them, and the tool refuses GPUs, if it is carried to any.
 function(gpusync_gpu_architectures variable)
   set(found 75-virtual)
+  set(none_here FALSE)
   if(NOT GPUSYNC_GPUS STREQUAL "here")
     set(found 75-virtual 80-real 86-real 90-real 100-real 120)
   else()
     find_program(GPUSYNC_NVIDIA_SMI nvidia-smi)
     mark_as_advanced(GPUSYNC_NVIDIA_SMI)
+    set(none_here TRUE)
     if(GPUSYNC_NVIDIA_SMI)
       # Not CMake's "native", which is an error where there is no GPU.
       execute_process(COMMAND ${GPUSYNC_NVIDIA_SMI} --query-gpu=compute_cap --format=csv,noheader
         OUTPUT_VARIABLE here OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE code)
+      if(code EQUAL 0 AND here)
+        set(none_here FALSE)
+      endif()
       execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known ERROR_QUIET)
       string(REGEX REPLACE "[ \n]+" ";" here "${here}")
       list(REMOVE_DUPLICATES here)
@@ -34,6 +41,7 @@ function(gpusync_gpu_architectures variable)
     endif()
   endif()
   set(${variable} ${found} PARENT_SCOPE)
+  set(GPUSYNC_NO_GPU_HERE ${none_here} CACHE INTERNAL "Whether kernels are compiled without a GPU to run them")
 endfunction()
 
 set(GPUSYNC_WITH_CUDA FALSE)
@@ -45,6 +53,9 @@ if(NOT GPUSYNC_CUDA STREQUAL "OFF")
       gpusync_gpu_architectures(CMAKE_CUDA_ARCHITECTURES)
     endif()
     enable_language(CUDA)
+    if(GPUSYNC_NO_GPU_HERE AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+      string(APPEND CMAKE_CUDA_FLAGS " -Ofc=max")  # half of the work
+    endif()
     # Debian 12's CMake takes a library for granted that CUDA 13 has no more, but only for projects that ask for 3.25.
     set(gpusync_asks_for ${CMAKE_MINIMUM_REQUIRED_VERSION})
     set(CMAKE_MINIMUM_REQUIRED_VERSION 3.24)

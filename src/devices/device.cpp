@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 
 #include <gpusync/core/error.hpp>
 #include "usage_error.hpp"
@@ -19,6 +21,12 @@ std::vector<device_backend>& backends() {
 struct found {
   std::vector<device_description> devices;
   std::vector<std::string> notes;
+  std::map<std::string_view, std::string> note_of;  ///< by kind
+
+  void note(device_kind kind, const std::string& text) {
+    notes.push_back(text);
+    note_of[to_string(kind)] = " " + text;
+  }
 };
 
 const found& discover() {
@@ -28,12 +36,13 @@ const found& discover() {
       const auto backend =
           std::find_if(backends().begin(), backends().end(), [&](const auto& b) { return b.kind == kind; });
       if (backend == backends().end()) {
-        all.notes.push_back(fmt::format("This build has no {} support.", to_string(kind)));
+        all.note(kind, fmt::format("This build has no {} support: it was made where its toolkit was not found.",
+                                   to_string(kind)));
         continue;
       }
       std::string note;
       for (auto& device : backend->discover(note)) all.devices.push_back(std::move(device));
-      if (!note.empty()) all.notes.push_back(note);
+      if (!note.empty()) all.note(kind, note);
     }
     return all;
   }();
@@ -83,13 +92,9 @@ const device_description& find_device(const std::string& id) {
     throw usage_error(fmt::format("Unknown device '{}': a device is cuda:N, opencl:N or host, and this machine has {}.",
                                   id, present));
   }
-  const std::string kind = id.substr(0, id.find(':'));
-  const bool is_built = std::ranges::any_of(
-      backends(), [&](const device_backend& backend) { return std::string(to_string(backend.kind)) == kind; });
-  const std::string advice =
-      is_built ? ""
-               : fmt::format(" This build knows no {} devices: it was made where their toolkit was not found.", kind);
-  throw no_such_device(fmt::format("There is no device {} on this machine; it has {}.{}", id, present, advice));
+  const auto why = discover().note_of.find(std::string_view(id).substr(0, id.find(':')));
+  throw no_such_device(fmt::format("There is no device {} on this machine; it has {}.{}", id, present,
+                                   why == discover().note_of.end() ? "" : why->second));
 }
 
 device_state state_of(const device_description& device) {

@@ -87,6 +87,14 @@ std::vector<device_description> discover(std::string& note) {
     note = std::string("No CUDA device can be used: ") + cudaGetErrorString(code) + ".";
     return {};
   }
+#ifdef GPUSYNC_NO_GPU_HERE
+  if (count > 0) {
+    note =
+        "No CUDA device is used: this program was built where there was no GPU, so its kernels were compiled to be "
+        "checked and not to be measured. Build it on a machine with the GPU, or with -DGPUSYNC_GPUS=all.";
+    return {};
+  }
+#endif
   std::vector<device_description> devices;
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     try {
