@@ -41,10 +41,11 @@ function(gpusync_gpu_architectures variable)
     endif()
   endif()
   set(${variable} ${found} PARENT_SCOPE)
-  set(GPUSYNC_NO_GPU_HERE ${none_here} CACHE INTERNAL "Whether kernels are compiled without a GPU to run them")
+  set(GPUSYNC_NO_GPU_HERE ${none_here} PARENT_SCOPE)  # not cached: who names architectures later has asked for them
 endfunction()
 
 set(GPUSYNC_WITH_CUDA FALSE)
+set(GPUSYNC_NO_GPU_HERE FALSE)
 if(NOT GPUSYNC_CUDA STREQUAL "OFF")
   include(CheckLanguage)
   check_language(CUDA)
