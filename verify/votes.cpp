@@ -1,6 +1,7 @@
 // Votes and sums of the grid barriers in every order of their atomic operations: each answer of each member is checked.
 #include "checks.hpp"
 #include "mutants/memories.hpp"
+#include "mutants/neighbours.hpp"
 #include "planned_counters.hpp"
 
 namespace gpusync::verify {
@@ -70,9 +71,9 @@ uint32_t expected(char call, uint32_t number, uint32_t blocks, uint32_t threads)
   }
 }
 
-template <class Algorithm, class Memory = model_memory>
+template <class Algorithm, class Memory = model_memory, class Grid = model_grid<Memory>>
 exploration explore_votes(shape form, const vote_program& what) {
-  using grid = model_grid<Memory>;
+  using grid = Grid;
   form.fences = Algorithm::order == ordering::fence;
   const std::vector<uint32_t> launches = what.launches.empty() ? std::vector<uint32_t>{form.blocks} : what.launches;
   host_barrier_storage<Algorithm, grid> storage(form.blocks, what.first_phase);
@@ -141,6 +142,7 @@ void check_votes() {
   must_pass("3 blocks, unordered", explore_votes<Algorithm>(of(3), {"aaa", before_wrap}));
   must_pass("3 blocks, unordered, latest values", explore_votes<Algorithm>(of(3, 1, false), {"aaaa", before_wrap}));
   must_pass("2 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"AcO", before_wrap}));
+  must_pass("2 blocks of 2 threads, unordered", explore_votes<Algorithm>(of(2, 2), {"aasa", before_wrap}));
   must_pass("2 blocks of 2 threads, split", explore_votes<Algorithm>(of(2, 2), {"sS", before_wrap}));
   must_pass("launches of 2, 1 and 2 blocks", explore_votes<Algorithm>(of(2), {"aA", before_wrap, {2, 1, 2}}));
   must_pass("launches of 3 and 2 blocks", explore_votes<Algorithm>(of(3), {"aA", before_wrap, {3, 2}}));
@@ -156,10 +158,10 @@ void check_planned_votes() {
   must_pass("launches of 2 and 1 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"aS", 0xffff, {2, 1, 2}}));
 }
 
-template <class Algorithm, class Memory>
+template <class Algorithm, class Memory, class Grid = model_grid<Memory>>
 void add_mutant(const std::string& name, failure wanted, const vote_program& what, const shape& form = of(2)) {
   add_check("votes_mutant", name, [=] {
-    const exploration result = explore_votes<Algorithm, Memory>(form, what);
+    const exploration result = explore_votes<Algorithm, Memory, Grid>(form, what);
     print(name, result);
     std::fputs(result.trace.c_str(), stdout);
     EXPECT_EQ(result.found, wanted) << "found: " << to_string(result.found);
@@ -241,6 +243,9 @@ void add_vote_checks() {
   add_mutant<placed_counters<order>, votes_release_nothing>("no_release_placed", failure::data_race, {"AA"});
   add_mutant<correct, votes_acquire_nothing>("no_acquire", failure::data_race, {"AA"});
   add_mutant<placed_counters<order>, votes_acquire_nothing>("no_acquire_placed", failure::data_race, {"AA"});
+  // Behind the phase before the first vote, of the two block barriers of each vote the one or the other is missing.
+  add_mutant<correct, model_memory, meets_once<0>>("overwritten", failure::data_race, {"aa"}, of(2, 2));
+  add_mutant<correct, model_memory, meets_once<1>>("read_too_early", failure::wrong_answer, {"aa"}, of(2, 2));
   add_mutant<votes_without_a_start, model_memory>("without_a_start", failure::deadlock, {"a"});
 }
 

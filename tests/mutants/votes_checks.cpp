@@ -98,6 +98,18 @@ void answers_of_two_barriers_do_not_mix() {
       one.barrier(), two.barrier());
 }
 
+/// Of one barrier: what a vote has left for the block's threads, the next must not overwrite.
+void an_answer_stays_until_all_have_read_it() {
+  storage memory(1);
+  constexpr uint32_t threads = 4;
+  launch(
+      host_device{}, {1, threads},
+      [](barrier b) {
+        for (uint32_t i = 0; i < 500; ++i) expect(b.vote_add(i) == i, "an answer is of its own vote");
+      },
+      memory.barrier());
+}
+
 }  // namespace
 }  // namespace gpusync::test
 
@@ -109,6 +121,7 @@ int main(int words, char** word) {
       {"a_launch_begins_with_what_the_last_has_left", a_launch_begins_with_what_the_last_has_left},
       {"a_late_vote_does_not_hide_a_missing_block", a_late_vote_does_not_hide_a_missing_block},
       {"answers_of_two_barriers_do_not_mix", answers_of_two_barriers_do_not_mix},
+      {"an_answer_stays_until_all_have_read_it", an_answer_stays_until_all_have_read_it},
   };
   return run_checks(checks, words, word);
 }

@@ -205,15 +205,23 @@ def check_first(code):
     expect(not any(i.startswith("LDG") for i in head), "first phase: no load that the fence would wait for")
 
 
-def check_votes(code, name, ordered, most=130):
-    """Of the loop of votes, which stands behind the start."""
+def check_votes(code, name, ordered, most=130, at_once=False):
+    """Of the loop of votes, which stands behind the start. at_once: the add comes before the block has met."""
     add = index_of(code, "REDG.E.ADD.64.STRONG.GPU")
     expect(add is not None, f"{name}: a vote is one add of 64 bits")
     if failures:
         return
     expect(sum(i.startswith("REDG.E.ADD.64") for i in code) == 1, f"{name}: one, in the loop")
     begin = max(i for i in range(add) if code[i].startswith("BAR"))
-    end = index_of(code, "BAR", add)
+    polled = index_of(code, "LDG.E.64.STRONG.GPU", add)
+    expect(polled is not None, f"{name}: it polls 64 bits with strong loads")
+    if failures:
+        return
+    met = sum(i.startswith("BAR") for i in code[add:polled])
+    expect(met == (1 if at_once else 0), f"{name}: {met} block barriers between the add and the polls")
+    if at_once:
+        expect(any(i.startswith("SHFL") for i in code[add - 20:add]), f"{name}: the value comes from lane to lane")
+    end = index_of(code, "BAR", polled)
     loop = code[begin:end + 1]
     arrival = index_of(loop, "REDG.E.ADD.64")
     fences = lambda part: sum(i.startswith("MEMBAR") for i in part)
@@ -357,10 +365,11 @@ def main():
             check_votes(code, "votes_by_functions", True, 160)
     if not failures and only in ([], ["votes"]):
         dump = disassembled(nvcc, cuobjdump, include, VOTES_SOURCE)
-        for name, ordered in (("ordered", True), ("unordered", False), ("any_thread", False)):
+        for name, ordered, at_once in (("ordered", True, False), ("unordered", False, True),
+                                       ("any_thread", False, False)):
             if not failures:
                 code = instructions(dump, name)
-                check_votes(code, name, ordered)
+                check_votes(code, name, ordered, at_once=at_once)
     if not failures and only in ([], ["neighbours"]):
         dump = disassembled(nvcc, cuobjdump, include, NEIGHBOURS_SOURCE)
         code = instructions(dump, "neighbours")

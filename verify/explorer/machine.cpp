@@ -337,17 +337,31 @@ uint32_t explorer::meet_block(bool value) {
     at.met = 0;
     at.held = 0;
     at.gathered = view{};
+    for (uint32_t& threads : at.shared_written) threads = 0;
+    for (uint32_t& threads : at.shared_read) threads = 0;
     note("meets the threads of its block");
   }
   return state_.blocks[index / form_.threads].told;
 }
 
 void explorer::share(uint32_t index, uint32_t value) {
-  state_.blocks[block()].shared[index] = value;
+  block_state& at = state_.blocks[block()];
+  const uint32_t own = 1u << thread();
+  if (((at.shared_written[index] | at.shared_read[index]) & ~own) != 0) {
+    fail(failure::data_race, "writes a shared word that others of its block access without having met it");
+  }
+  at.shared_written[index] |= own;
+  at.shared[index] = value;
 }
 
 uint32_t explorer::shared(uint32_t index) {
-  const uint32_t value = state_.blocks[block()].shared[index];
+  block_state& at = state_.blocks[block()];
+  const uint32_t own = 1u << thread();
+  if ((at.shared_written[index] & ~own) != 0) {
+    fail(failure::data_race, "reads a shared word that others of its block write without having met it");
+  }
+  at.shared_read[index] |= own;
+  const uint32_t value = at.shared[index];
   const uint64_t read[2] = {self().history, value};
   self().history = hash_bytes(read, sizeof(read));
   return value;

@@ -81,6 +81,12 @@ struct cuda_grid {
     return value;
   }
 
+  /// In the threads that take it, the first ones of the first warp, of which `lanes` has a bit each: what the block's
+  /// first thread has in `value`. All threads call it.
+  __device__ __forceinline__ uint32_t first_value(bool takes, uint32_t lanes, uint32_t value) const {
+    return takes ? __shfl_sync(lanes, value, 0) : value;
+  }
+
   /// Waits at named barrier `Number` for `threads` of the block, a multiple of 32. Not the aligned form of the
   /// instruction: lanes of a warp may come one by one. The number stands in the instruction: with one in a register a
   /// block would be given all sixteen barriers, of which a multiprocessor has 64, and at most four blocks would run on

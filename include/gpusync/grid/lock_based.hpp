@@ -91,6 +91,14 @@ struct lock_based : algorithm_defaults {
   GPUSYNC_HD static bool vote_adds(Grid grid, const state&) {
     return grid.thread() == 0;
   }
+  /// Whether it adds where that need not wait for the block.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static bool vote_adds_at_once(Grid grid, const state&) {
+    return grid.thread() == 0;
+  }
+  /// The threads that do.
+  GPUSYNC_HD static uint32_t vote_lanes(const state&) { return 1; }
   /// Whether it polls one.
   GPUSYNC_API_TEMPLATE
   template <class Grid>

@@ -181,6 +181,15 @@ struct placed_counters : algorithm_defaults {
   GPUSYNC_HD static bool vote_adds(Grid, const state& own) {
     return (own.part & adds) != 0;
   }
+  /// Whether it adds where that need not wait for the block: the first threads, of the warp that polls. No fence is in
+  /// their way, and they have the addresses too.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static bool vote_adds_at_once(Grid, const state& own) {
+    return (own.part & adds_at_once) != 0;
+  }
+  /// The threads that do.
+  GPUSYNC_HD static uint32_t vote_lanes(const state& own) { return own.part >> lanes_shift; }
   /// Whether it polls one.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -201,8 +210,9 @@ struct placed_counters : algorithm_defaults {
   GPUSYNC_HD static uint32_t vote_backoff(const state& own) { return own.poll_backoff; }
 
  private:
-  // Bits of state::part: this thread adds; it polls.
-  static constexpr uint32_t adds = 2, polls = 4;
+  // Bits of state::part: this thread adds; it polls; it adds to votes that need not wait for the block. The high half
+  // has a bit for each thread that does this.
+  static constexpr uint32_t adds = 2, polls = 4, adds_at_once = 8, lanes_shift = 16;
 
   /// arrive_first() under a plan with one counter.
   GPUSYNC_API_TEMPLATE
@@ -228,7 +238,7 @@ struct placed_counters : algorithm_defaults {
     lost = log.lost_to_block(grid);
     own = tasks_of(grid, plan);
     own.step = step;
-    if (own.part & adds) own.add_to = partition_added(grid, plan, partition) == partition ? near : far;
+    own.add_to = partition_added(grid, plan, partition) == partition ? near : far;
     own.poll_at = near;
     // Between the two adds others may pass the phase and add to the second counter in the next one. The add that is
     // performed first finds both counters in the block's phase, so of what the two tell the earlier is right.
@@ -252,7 +262,11 @@ struct placed_counters : algorithm_defaults {
     // Opaque, or the compiler would find them anew in each phase.
     own.drains = grid.opaque(plan.second_warp());
     own.poll_backoff = grid.opaque(plan.poll_backoff());
-    if (lane_of(grid, plan) >> (plan.partitions_log2() + plan.copies_log2()) == 0) own.part |= adds;
+    const uint32_t lanes_log2 = plan.partitions_log2() + plan.copies_log2();
+    static_assert(counter_places::most_lines * 2 <= 32 - lanes_shift, "a bit for each copy of a counter");
+    own.part = ((1u << (1u << lanes_log2)) - 1) << lanes_shift;
+    if (grid.thread() >> lanes_log2 == 0) own.part |= adds_at_once;
+    if (lane_of(grid, plan) >> lanes_log2 == 0) own.part |= adds;
     if (grid.thread() >> plan.counters_log2() == 0) own.part |= polls;
     return own;
   }
