@@ -29,14 +29,14 @@ class reduction_kernels {
     shapes<one<32, 4>, one<128, 2>, one<128, 4>, one<256, 2>, one<256, 4>, one<512, 2>, one<512, 4>, one<1024, 1>,
            one<1024, 2>>::visit(visit);
     shapes<clustered<256, 2>, clustered<256, 4>, clustered<512, 4>>::visit(visit);
-    shapes<each<128, 2>, each<128, 4>, each<256, 2>, each<256, 4>, each<256, 8>, each<512, 4>, each<512, 8>>::visit(
-        visit);
+    shapes<each<128, 2>, each<128, 4>, each<128, 8>, each<256, 2>, each<256, 4>, each<256, 8>, each<512, 4>,
+           each<512, 8>>::visit(visit);
     shapes<loop<512, 4, reduction_walk::dealt>, loop<512, 8, reduction_walk::dealt>,
            loop<512, 8, reduction_walk::claimed>>::visit(visit);
-    shapes<each_by_ticket<each<128, 2>>, each_by_ticket<each<128, 4>>, each_by_ticket<each<256, 2>>,
-           each_by_ticket<each<256, 4>>, each_by_ticket<each<256, 8>>, each_by_ticket<each<512, 4>>,
-           each_by_ticket<each<512, 8>>, each_by_ticket<loop<512, 4, reduction_walk::dealt>>,
-           each_by_ticket<loop<512, 8, reduction_walk::dealt>>,
+    shapes<each_by_ticket<each<128, 2>>, each_by_ticket<each<128, 4>>, each_by_ticket<each<128, 8>>,
+           each_by_ticket<each<256, 2>>, each_by_ticket<each<256, 4>>, each_by_ticket<each<256, 8>>,
+           each_by_ticket<each<512, 4>>, each_by_ticket<each<512, 8>>,
+           each_by_ticket<loop<512, 4, reduction_walk::dealt>>, each_by_ticket<loop<512, 8, reduction_walk::dealt>>,
            each_by_ticket<loop<512, 8, reduction_walk::claimed>>>::visit(visit);
   }
 

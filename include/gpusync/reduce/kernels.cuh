@@ -13,13 +13,13 @@ namespace gpusync::detail {
 /// The device memory that the blocks of a call share. Words that are polled, counted in or read by all blocks lie on
 /// lines of their own.
 struct reduction_words {
-  uint32_t* number;    ///< of the call that is under way, or comes next
-  uint32_t* launches;  ///< that are under way: at most one, or two streams use one storage
-  uint32_t* claimed;   ///< tiles that were claimed in this call; 0 between calls
-  uint32_t* ticket;    ///< blocks that have finished in this call; 0 between calls
-  void* messages;      ///< for each block a reduction_message: its sum, and the number of the call
-  void* sums;          ///< for each block its sum, where a ticket orders who reads it
-  uint32_t capacity;   ///< blocks that there are messages for
+  uint32_t* number;     ///< of the call that is under way, or comes next
+  uint32_t* under_way;  ///< 1 while a launch is; if another one finds that, two streams use one storage
+  uint32_t* claimed;    ///< tiles that were claimed in this call; 0 between calls
+  uint32_t* ticket;     ///< blocks that have finished in this call; 0 between calls
+  void* messages;       ///< for each block a reduction_message: its sum, and the number of the call
+  void* sums;           ///< for each block its sum, where a ticket orders who reads it
+  uint32_t capacity;    ///< blocks that there are messages for
   timeout_report* report;
 };
 
@@ -48,29 +48,45 @@ struct reduction_message<double> {
   }
 };
 
+/// Loads a word, or 0 if not `wanted`. Straight code, as load_if() of a value.
+__device__ __forceinline__ uint32_t load_if(bool wanted, const uint32_t* word) {
+  uint32_t value;
+  asm volatile(
+      "{ .reg .pred wanted; setp.ne.u32 wanted, %2, 0; mov.u32 %0, 0; @wanted ld.relaxed.gpu.global.u32 %0, [%1]; }"
+      : "=&r"(value)
+      : "l"(__cvta_generic_to_global(word)), "r"(static_cast<uint32_t>(wanted))
+      : "memory");
+  return value;
+}
+/// Sets a word and returns what it was, or 0 and does nothing if not `wanted`. Straight code, too. An exchange: of
+/// additions compilers make one for all threads of a warp, and wait for its answer at once.
+__device__ __forceinline__ uint32_t exchange_if(bool wanted, uint32_t* word, uint32_t value) {
+  uint32_t before;
+  asm volatile(
+      "{ .reg .pred wanted; setp.ne.u32 wanted, %3, 0; mov.u32 %0, 0; "
+      "@wanted atom.relaxed.gpu.global.exch.b32 %0, [%1], %2; }"
+      : "=&r"(before)
+      : "l"(__cvta_generic_to_global(word)), "r"(value), "r"(static_cast<uint32_t>(wanted))
+      : "memory");
+  return before;
+}
+
 /// A launch's place among those on one storage.
-class reduction_call {
- public:
-  /// Notes that a launch has begun, by its first thread; nothing waits for that before require_alone().
-  __device__ __forceinline__ void begin(const reduction_words& words) {
-    others_ = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(words.launches, 1u);
-  }
-  /// Fails the launch if another one was under way when it began. By the thread that has called begin(), before it says
-  /// that its block is done: so end() finds the launch counted. The answer was on its way while the block summed.
-  __device__ __forceinline__ void require_alone(const reduction_words& words) const {
-    if (others_ != 0) fail(words);
+struct reduction_call {
+  /// Notes that a launch has begun, by the thread that is its `first`, before that says that its block is done: so
+  /// end() finds it noted. Not 0 if another one was under way; nothing should wait for that before the block has its
+  /// sum.
+  static __device__ __forceinline__ uint32_t begin(const reduction_words& words, bool first) {
+    return exchange_if(first, words.under_way, 1);
   }
   /// Ends it, by one thread when all blocks have given their sums.
   static __device__ __forceinline__ void end(const reduction_words& words, uint32_t number) {
     cuda_memory::store<memory_order::relaxed, scope::device>(words.number, number + 1);
-    cuda_memory::add<memory_order::relaxed, scope::device>(words.launches, ~0u);
+    cuda_memory::store<memory_order::relaxed, scope::device>(words.under_way, 0u);
   }
   [[noreturn]] static __device__ __noinline__ void fail(const reduction_words& words) {
     cuda_grid().fail(words.report, misuse::concurrent_calls, 0);
   }
-
- private:
-  uint32_t others_ = 0;
 };
 
 /// Numbers of calls come again. So that no old one is taken for a new one, none gets older than a quarter of them: all
@@ -98,14 +114,26 @@ __device__ __forceinline__ void collect_messages(T sum, uint32_t call, const red
     }
     return;
   }
+  // Some at once: one after the other each would take a round trip, though it has long been there.
+  constexpr unsigned at_once = Threads >= 128 ? 2 : 256 / Threads;
   T total = threadIdx.x == 0 ? sum : T(0);
-  for (uint32_t block = threadIdx.x; block < last; block += Threads) {
-    auto received = cuda_memory::load<memory_order::relaxed, scope::device>(slots + block);
-    while (!phase_reached(message::call(received), call)) {
-      received = cuda_memory::load<memory_order::relaxed, scope::device>(slots + block);
+  for (uint32_t block = threadIdx.x; block < last; block += at_once * Threads) {
+    typename message::word received[at_once];
+#pragma unroll
+    for (unsigned i = 0; i < at_once; ++i) {
+      const uint32_t sender = block + i * Threads;
+      if (sender < last) received[i] = cuda_memory::load<memory_order::relaxed, scope::device>(slots + sender);
     }
-    if (message::call(received) != call) reduction_call::fail(words);
-    total += message::sum(received);
+#pragma unroll
+    for (unsigned i = 0; i < at_once; ++i) {
+      const uint32_t sender = block + i * Threads;
+      if (sender >= last) break;
+      while (!phase_reached(message::call(received[i]), call)) {
+        received[i] = cuda_memory::load<memory_order::relaxed, scope::device>(slots + sender);
+      }
+      if (message::call(received[i]) != call) reduction_call::fail(words);
+      total += message::sum(received[i]);
+    }
   }
   __syncthreads();  // sum_of_block() has been used before
   total = reduction::sum_of_block<Threads>(total);
@@ -116,26 +144,28 @@ __device__ __forceinline__ void collect_messages(T sum, uint32_t call, const red
   reduction_call::end(words, call);
 }
 
-/// The block that takes the last ticket adds up what all have left behind.
+/// The block that takes the last ticket adds up what all have left behind. The first thread knows the `call`.
 template <class T, unsigned Threads, bool Claimed>
 __device__ __forceinline__ void collect_by_ticket(T sum, uint32_t call, const reduction_words& words, T* out) {
   T* const sums = static_cast<T*>(words.sums);
   __shared__ bool is_last;
+  __shared__ uint32_t number;
   if (threadIdx.x == 0) {
     sums[blockIdx.x] = sum;
     is_last = cuda_memory::fetch_add<memory_order::acq_rel, scope::device>(words.ticket, 1u) == gridDim.x - 1;
+    number = call;
   }
   __syncthreads();
   if (!is_last) return;
   T total = 0;
   for (uint32_t block = threadIdx.x; block < gridDim.x; block += Threads) total += __ldcg(sums + block);
   total = reduction::sum_of_block<Threads>(total);
-  renew_messages<T, Threads>(call, words);
+  renew_messages<T, Threads>(number, words);
   if (threadIdx.x != 0) return;
   *out = total;
   if constexpr (Claimed) cuda_memory::store<memory_order::relaxed, scope::device>(words.claimed, 0u);
   *words.ticket = 0;
-  reduction_call::end(words, call);
+  reduction_call::end(words, number);
 }
 
 /// Blocks that are to fit on a multiprocessor: 1024 threads, which every GPU has room for and which leaves each thread
@@ -153,21 +183,22 @@ __global__ void __launch_bounds__(Threads, resident_tiles(Threads)) reduce_in_bl
 }
 
 /// A sum by all blocks of a grid, to `out` of the block that brings it together: of the last one, if by messages. By
-/// all threads; returns the number of the call, in those of that block. Precondition: gridDim.x <= words.capacity.
+/// all threads; returns the number of the call, in those of that block if by messages. Precondition: gridDim.x <=
+/// words.capacity.
 template <class T, unsigned Threads, unsigned Vectors, reduction_finish Finish, reduction_walk Walk, bool Streamed>
 __device__ __forceinline__ uint32_t sum_of_grid(const reduction::input<T>& in, T* out, const reduction_words& words) {
   constexpr bool claimed = Walk == reduction_walk::claimed;
-  // Not by every thread: so many loads of one line would come back late.
-  uint32_t number = 0;
-  if (threadIdx.x == 0 || Finish == reduction_finish::ticket || blockIdx.x == gridDim.x - 1) {
-    number = cuda_memory::load<memory_order::relaxed, scope::device>(words.number);
-  }
   const bool first = blockIdx.x == 0 && threadIdx.x == 0;
-  reduction_call call;
-  if (first) call.begin(words);
-  T sum = reduction::sum_of_tiles<T, Threads, Vectors, Walk, Streamed>(in, words.claimed, blockIdx.x, gridDim.x);
+  uint32_t number = 0, others = 0;
+  const auto begin = [&] {
+    // Not by every thread: so many loads of one line would come back late.
+    const bool collects = Finish == reduction_finish::messages && blockIdx.x == gridDim.x - 1;
+    number = load_if(threadIdx.x == 0 || collects, words.number);
+    others = reduction_call::begin(words, first);
+  };
+  T sum = sum_of_tiles_and<T, Threads, Vectors, Walk, Streamed>(in, words.claimed, blockIdx.x, gridDim.x, begin);
   sum = reduction::sum_of_block<Threads>(sum);
-  if (first) call.require_alone(words);
+  if (others != 0) reduction_call::fail(words);
   if constexpr (Finish == reduction_finish::messages) {
     collect_messages<T, Threads, claimed>(sum, number, words, out);
   } else {

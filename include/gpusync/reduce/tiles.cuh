@@ -100,28 +100,38 @@ class tile_sum {
   /// Tiles of which all is there.
   __device__ __forceinline__ uint32_t whole_tiles() const { return static_cast<uint32_t>(count_ / tile); }
 
-  /// Adds a whole tile. Two running sums: additions of one follow each other.
-  __device__ __forceinline__ void add_whole(uint32_t number) {
+  /// Adds a whole tile. Two running sums: additions of one follow each other. Calls `meanwhile()` when its vectors are
+  /// on their way.
+  template <class Meanwhile>
+  __device__ __forceinline__ void add_whole(uint32_t number, const Meanwhile& meanwhile) {
     const vector* const from = vectors_ + uint64_t{number} * tile + threadIdx.x;
     vector loaded[Vectors];
 #pragma unroll
     for (unsigned v = 0; v < Vectors; ++v) loaded[v] = load(from + v * Threads);
+    meanwhile();
 #pragma unroll
     for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
   }
 
-  /// Adds what there is of a tile; nothing if it begins behind the input.
-  __device__ __forceinline__ void add_some(uint32_t number) {
+  /// Adds what there is of a tile, in the same way; nothing if it begins behind the input.
+  template <class Meanwhile>
+  __device__ __forceinline__ void add_some(uint32_t number, const Meanwhile& meanwhile) {
     const uint64_t before = uint64_t{number} * tile;
-    const uint64_t behind = before < count_ ? count_ - before : 0;
-    const auto left = static_cast<uint32_t>(behind < tile ? behind : tile);
     const vector* const from = vectors_ + before + threadIdx.x;
     vector loaded[Vectors];
+    if (before + tile <= count_) {
+      // Nearly always: so that little stands before the first load.
 #pragma unroll
-    for (unsigned v = 0; v < Vectors; ++v) {
-      loaded[v] = arithmetic::zero();
-      if (threadIdx.x + v * Threads < left) loaded[v] = load(from + v * Threads);
+      for (unsigned v = 0; v < Vectors; ++v) loaded[v] = load(from + v * Threads);
+    } else {
+      const uint64_t behind = before < count_ ? count_ - before : 0;
+#pragma unroll
+      for (unsigned v = 0; v < Vectors; ++v) {
+        loaded[v] = arithmetic::zero();
+        if (threadIdx.x + v * Threads < behind) loaded[v] = load(from + v * Threads);
+      }
     }
+    meanwhile();
 #pragma unroll
     for (unsigned v = 0; v < Vectors; ++v) arithmetic::add(sums_[v % 2], loaded[v]);
   }
@@ -146,14 +156,84 @@ class tile_sum {
   vector sums_[2] = {arithmetic::zero(), arithmetic::zero()};
 };
 
-/// The elements before and behind the whole vectors, one for each of the block's first threads.
+/// Loads a value that nobody writes meanwhile, or 0 if not `wanted`. Straight code: behind a branch compilers would
+/// load it when the tile's vectors have come, one round trip later.
+__device__ __forceinline__ float load_if(bool wanted, const float* from) {
+  float value;
+  asm volatile(
+      "{ .reg .pred wanted; setp.ne.u32 wanted, %2, 0; mov.f32 %0, 0f00000000; @wanted ld.global.nc.f32 %0, [%1]; }"
+      : "=&f"(value)
+      : "l"(__cvta_generic_to_global(from)), "r"(static_cast<uint32_t>(wanted)));
+  return value;
+}
+__device__ __forceinline__ double load_if(bool wanted, const double* from) {
+  double value;
+  asm volatile(
+      "{ .reg .pred wanted; setp.ne.u32 wanted, %2, 0; mov.f64 %0, 0d0000000000000000; @wanted ld.global.nc.f64 %0, "
+      "[%1]; }"
+      : "=&d"(value)
+      : "l"(__cvta_generic_to_global(from)), "r"(static_cast<uint32_t>(wanted)));
+  return value;
+}
+
+/// The elements before and behind the whole vectors, one for each of the first threads of a block that is `in_charge`.
 template <class T>
-__device__ __forceinline__ T edge_of(const reduction::input<T>& in) {
+__device__ __forceinline__ T edge_of(const reduction::input<T>& in, bool in_charge) {
   constexpr unsigned per_vector = 16 / sizeof(T);
-  if (threadIdx.x >= in.edge_count) return T(0);
   // From the first one on: behind the last vector those that are not before the first.
   const T* const front = static_cast<const T*>(in.body) - in.front_count;
-  return front[threadIdx.x < in.front_count ? threadIdx.x : threadIdx.x + in.vectors * per_vector];
+  const uint64_t place = threadIdx.x < in.front_count ? threadIdx.x : threadIdx.x + in.vectors * per_vector;
+  return load_if(in_charge && threadIdx.x < in.edge_count, front + place);
+}
+
+/// See reduction::sum_of_tiles(). Calls `meanwhile()` once, when the first tile is on its way: for what else is to be
+/// loaded.
+template <class T, unsigned Threads, unsigned Vectors, reduction_walk Walk, bool Streamed, class Meanwhile>
+__device__ __forceinline__ T sum_of_tiles_and(const reduction::input<T>& in, [[maybe_unused]] uint32_t* claimed,
+                                              uint32_t block, [[maybe_unused]] uint32_t blocks,
+                                              const Meanwhile& meanwhile) {
+  tile_sum<T, Threads, Vectors, Streamed> sum(in);
+  T edge = 0;
+  const auto load_others = [&] {
+    meanwhile();
+    edge = edge_of(in, block == 0);
+  };
+  if constexpr (Walk == reduction_walk::one_tile) {
+    sum.add_some(block, load_others);
+  } else {
+    const auto nothing_else = [] {};
+    const uint32_t whole = sum.whole_tiles();
+    const auto add_first = [&] {
+      if (block < whole) {
+        sum.add_whole(block, load_others);
+      } else {
+        load_others();
+      }
+    };
+    if constexpr (Walk == reduction_walk::dealt) {
+      add_first();
+      for (uint32_t tile = block + blocks; tile < whole; tile += blocks) sum.add_whole(tile, nothing_else);
+    } else {
+      // The next claim is under way while a tile is loaded. Two words: one is read while the other is written.
+      __shared__ uint32_t next[2];
+      const auto claim = [&] {
+        return blocks + cuda_memory::fetch_add<memory_order::relaxed, scope::device>(claimed, 1u);
+      };
+      __syncthreads();  // this may be the kernel's second sum
+      if (threadIdx.x == 0) next[0] = claim();
+      add_first();
+      __syncthreads();
+      uint32_t tile = next[0];
+      for (unsigned turn = 1; tile < whole; turn ^= 1) {
+        if (threadIdx.x == 0) next[turn] = claim();
+        sum.add_whole(tile, nothing_else);
+        __syncthreads();
+        tile = next[turn];
+      }
+    }
+    if (block == whole % blocks) sum.add_some(whole, nothing_else);
+  }
+  return sum.total() + edge;
 }
 
 }  // namespace gpusync::detail
@@ -165,38 +245,8 @@ namespace gpusync::reduction {
 /// `claimed`: for reduction_walk::claimed a word of device memory that is 0 when the kernel starts; else not used.
 /// What is summed is not written while the kernel runs.
 template <class T, unsigned Threads, unsigned Vectors, reduction_walk Walk, bool Streamed>
-__device__ __forceinline__ T sum_of_tiles(const input<T>& in, [[maybe_unused]] uint32_t* claimed, uint32_t block,
-                                          [[maybe_unused]] uint32_t blocks) {
-  detail::tile_sum<T, Threads, Vectors, Streamed> sum(in);
-  if constexpr (Walk == reduction_walk::one_tile) {
-    sum.add_some(block);
-  } else {
-    const uint32_t whole = sum.whole_tiles();
-    if constexpr (Walk == reduction_walk::dealt) {
-      for (uint32_t tile = block; tile < whole; tile += blocks) sum.add_whole(tile);
-    } else {
-      // The next claim is under way while a tile is loaded. Two words: one is read while the other is written.
-      __shared__ uint32_t next[2];
-      const auto claim = [&] {
-        return blocks + cuda_memory::fetch_add<memory_order::relaxed, scope::device>(claimed, 1u);
-      };
-      __syncthreads();  // this may be the kernel's second sum
-      if (threadIdx.x == 0) next[0] = claim();
-      if (block < whole) sum.add_whole(block);
-      __syncthreads();
-      uint32_t tile = next[0];
-      for (unsigned turn = 1; tile < whole; turn ^= 1) {
-        if (threadIdx.x == 0) next[turn] = claim();
-        sum.add_whole(tile);
-        __syncthreads();
-        tile = next[turn];
-      }
-    }
-    if (block == whole % blocks) sum.add_some(whole);
-  }
-  T total = sum.total();
-  if (block == 0) total += detail::edge_of(in);
-  return total;
+__device__ __forceinline__ T sum_of_tiles(const input<T>& in, uint32_t* claimed, uint32_t block, uint32_t blocks) {
+  return detail::sum_of_tiles_and<T, Threads, Vectors, Walk, Streamed>(in, claimed, block, blocks, [] {});
 }
 
 }  // namespace gpusync::reduction
