@@ -23,6 +23,7 @@ class kept_block {
   static constexpr uint32_t vote_slots = of_votes + 16;     ///< of the threads that may poll
   static constexpr uint32_t most_polls = grid::counter_places::most_lines;
   static constexpr uint32_t vote_slot_bytes = 16;
+  static constexpr uint32_t drains_at = 8;  ///< the bit of state::part, not used there, that state::drains is kept in
   static constexpr uint32_t bytes = vote_slots + most_polls * vote_slot_bytes;
 
  public:
@@ -142,7 +143,7 @@ class kept_block {
   __device__ __forceinline__ void write(const state& own) const {
     asm volatile("st.shared.v2.u64 [%0], {%1, %2};" ::"r"(slot()), "l"(own.add_to), "l"(own.poll_at) : "memory");
     asm volatile("st.shared.v4.u32 [%0 + 16], {%1, %2, %3, %4};" ::"r"(slot()), "r"(own.goal), "r"(own.step),
-                 "r"(own.part | own.drains << 8), "r"(own.poll_backoff)
+                 "r"(own.part | own.drains << drains_at), "r"(own.poll_backoff)
                  : "memory");
   }
   __device__ __forceinline__ void write_goal(const state& own) const {
@@ -158,8 +159,8 @@ class kept_block {
                  : "=r"(own.goal), "=r"(own.step), "=r"(part), "=r"(own.poll_backoff)
                  : "r"(slot())
                  : "memory");
-    own.part = part & 0xffu;
-    own.drains = part >> 8;
+    own.part = part & ~(1u << drains_at);
+    own.drains = part >> drains_at & 1;
     return own;
   }
   __device__ __forceinline__ void write_of_block(uint32_t phase, uint32_t lost) const {

@@ -211,7 +211,7 @@ struct placed_counters : algorithm_defaults {
 
  private:
   // Bits of state::part: this thread adds; it polls; it adds to votes that need not wait for the block. The high half
-  // has a bit for each thread that does this.
+  // has a bit for each thread that does this; bits 8 to 15 are free for who keeps a state in fewer words.
   static constexpr uint32_t adds = 2, polls = 4, adds_at_once = 8, lanes_shift = 16;
 
   /// arrive_first() under a plan with one counter.
