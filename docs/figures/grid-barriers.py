@@ -42,6 +42,16 @@ states("with {} us of own work, 132 x 256 and stores", "asked for on the command
 says("{} us of the default barrier, {} with a proxy, {} of `cg`", split(default), split(default + "+attendant"), split("cg"))
 
 votes = record("nvidia-h200/grid-votes", "step_time")
+
+
+def in_turns(kind, shape):
+    """The median of the turns of a vote_add() of the old or the new headers."""
+    turns = logs("nvidia-h100/votes-before-after.txt", rf"^{kind}\n(?:\d.*\n)*?{shape} vote_add +([\d.]+) us")
+    return sorted(turns)[len(turns) // 2]
+
+
+says("{} and {} us at 1056 x 256, the same {} at 132 x 256", in_turns("old", "1056 x 256"), in_turns("new", "1056 x 256"),
+     in_turns("new", "132 x 256"))
 of_votes = ("vote-add", "vote-or", "barrier-alone", "sync-add", "sync-or", default, "cg", "graph-pdl")
 at = {"shape": "132x256"}
 says("`vote_add` {}, `vote_or` {}, the barrier alone {}, `sync_add` {}, `sync_or` {}; a barrier behind which each block reads "

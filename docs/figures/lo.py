@@ -167,6 +167,46 @@ of_tree = [genes(f"suffix-tree+{place}", reference=name) for place in (1, 2, "bo
            for name in ("BANTH", "CBRIGG", "HSILL", "LMONO", "SSUIS")]
 says("every placement gains, {} to {} %", min(of_tree), max(of_tree))
 
+
+# The same on an H100, real genomes beside the made ones.
+genomes = {"": record("nvidia-h100/alignment", "rho"),
+           **{name: record(f"nvidia-h100/alignment-{name}", "rho") for name in ("BANTH", "CBRIGG", "LMONO", "SSUIS")}}
+
+
+def placed_there(row, column):
+    name, _, real = row[0].partition(", ")
+    of = genomes[name if real else ""]
+    if column == "reads/s":
+        return max(of.of(one, "reads_per_second") for one in of.rows(reference=name)
+                   if one["method"].startswith("suffix") and "reads_per_second" in one["metrics"])
+    structure, _, place = column.partition(", ")
+    if structure not in structures:
+        return None
+    value = of(f"{structures[structure]}+{place}", reference=name)
+    return f"{value:+.1f}" if row[table_columns.index(column)][0] != f"{value:+.1f}"[0] else abs(value)
+
+
+table("| H100 | tree, 1 |", placed_there)
+read_there = record("nvidia-h100/pace-counters", "l2_read_misses_saved")
+counted = {"L2 read misses, %": ("l2_read_misses_saved", -1), "the same over the control": ("l2_read_misses_saved_over_control", -1),
+           "memory, GB": ("dram_read", 1e-9), "read throughput, GB/s": ("global_read_throughput", 1), "hits in L1, %": ("l1_hits", 100)}
+
+
+def counted_cell(row, column):
+    if column not in counted or not row[list(counted).index(column) + 1]:
+        return None
+    metric, scale = counted[column]
+    structure, _, place = row[0].partition(", ")
+    values = [scale * read_there(structures[structure] + (f"+{place}" if place else ""), metric, reference=name)
+              for name in ("BANTH", "LMONO")]
+    signs = [text.strip()[0] for text in row[list(counted).index(column) + 1].split(",")]
+    if scale == -1 and signs != [f"{value:+.1f}"[0] for value in values]:
+        return ", ".join(f"{value:+.1f}" for value in values)
+    return [abs(value) for value in values]
+
+
+table("| BANTH, LMONO | L2 read misses, % |", counted_cell)
+
 coli = record("nvidia-h200/alignment-ecoli", "run_time")
 says("the tree {} ms, with placement 1 {} (+{} %); the array {}, with placement 2 {} (+{} %): {} million reads a second",
      coli("suffix-tree"), coli("suffix-tree+1"), coli("suffix-tree+1", "rho"), coli("suffix-array"), coli("suffix-array+2"),

@@ -66,14 +66,30 @@ def best_of_launches(of, **axes):
     return min(of(method, **axes) for method in ("relaunch", "graph", "graph-pdl"))
 
 
-def plate(row, column):
-    axes = {"elements": row[0].partition("²")[0], "type": "double" if "double" in row[0] else "float"}
-    if column == "best of graphs":
-        return best_of_launches(plates, **axes)
-    return plates(plate_methods[column], **axes) if column in plate_methods else None
+def plate_of(of, *shapes):
+    """A cell of a plate: the least over these shapes, or over all that there are."""
+    def cell(row, column):
+        axes = {"elements": row[0].partition("²")[0], "type": "double" if "double" in row[0] else "float"}
+        each = [{**axes, "shape": shape} for shape in shapes] or [axes]
+        if column == "best of graphs":
+            return min(best_of_launches(of, **one) for one in each)
+        return min(of(plate_methods[column], **one) for one in each) if column in plate_methods else None
+    return cell
 
 
-table("| plate | `halo-strips` |", plate, digits=3, best=min)
+table("| plate | `halo-strips` |", plate_of(plates), digits=3, best=min)
+table("| H100, plate | `halo-strips` |", plate_of(record("nvidia-h100/jacobi", "step_time"), "132x256", "132x512"), digits=3,
+      best=min)
+there = record("nvidia-h100/halo-exchange", "step_time")
+
+
+def step_there(row, column):
+    if column in methods:
+        return there(methods[column], shape="132x256", neighbours=row[0].split()[0], work=works[row[1]])
+    return STATED if column == "work" and row[1] != "none" else None
+
+
+table("| H100 | work | `halo` |", step_there, digits=3, best=min)
 
 cubes = record("nvidia-h200/jacobi-cube", "step_time")
 values = [cubes(f"{method}-on-chip", type=kind) for method in ("neighbour-barrier", default) for kind in ("float", "double")]
