@@ -139,6 +139,11 @@ says("These give {}, {} and {} % for table 3 (printed: {}, {}, {}), and {}, {}, 
      *(ratio("scalar-product", card, ["accumulation", "tree"], kind=kind) for kind in kinds for card in cards),
      *(then("scalar-product", "block-1", card, "predicted_rho", kind=kind) for kind in kinds for card in cards))
 
+there = record("nvidia-h100/memory-test-large", "rho")
+best_there = there.row("lead1-128", part="time", shape="264x512")["metrics"]["rho"]
+says("`lead1-128` +{} [{}, {}], `block-32` +{} (", best_there["value"], *best_there["interval"],
+     there("block-32", part="time", shape="264x512"))
+
 # Alignment.
 genes = record("nvidia-h200/alignment", "rho")
 states("Sections 1 and {} say of figure 9", "a section")
