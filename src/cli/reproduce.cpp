@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -33,20 +34,28 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Experiments of the papers first, in the papers' order, then our own; behind all of them those that may take long,
-/// for a case of theirs that takes longer than was thought leaves the others without their time; and last those that
-/// judge what the others have measured.
+/// One experiment of each paper, in the papers' order, and one of ours in turn: a run that is cut short has something
+/// of everything. Behind all of them those that may take long, for a case of theirs that takes longer than was thought
+/// leaves the others without their time; and last those that judge what the others have measured.
 std::vector<const experiment*> in_order() {
   std::vector<const experiment*> all = all_experiments(), ordered;
+  std::map<std::string, size_t> of_paper;
+  std::map<const experiment*, size_t> turns;
+  const auto take = [&](const std::string& paper, const experiment* one) {
+    turns[one] = of_paper[paper]++;
+    ordered.push_back(one);
+  };
   for (const covered_item& item : build_coverage().items) {
     for (const std::string& name : item.by) {
       const auto found = std::ranges::find_if(all, [&](const experiment* one) { return one->name == name; });
       if (found == all.end()) continue;
-      ordered.push_back(*found);
+      take(item.paper, *found);
       all.erase(found);
     }
   }
-  ordered.insert(ordered.end(), all.begin(), all.end());
+  for (const experiment* one : all) take("", one);
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [&](const experiment* a, const experiment* b) { return turns[a] < turns[b]; });
   // Not of std::ranges: clang 14 does not compile that with GCC's library.
   std::stable_partition(ordered.begin(), ordered.end(),
                         [](const experiment* one) { return one->longest_case.quick <= usual_quick_case; });

@@ -18,6 +18,17 @@ def key_of(row):
     return row["experiment"], row["device"], json.dumps(row["axes"]), row["method"]
 
 
+def turns_of_experiments():
+    """How many of the same paper, or of ours, come before an experiment."""
+    names = [one["name"] for one in json.loads(run("list", "--json").out)["experiments"]]
+    had, turns = {}, {}
+    items = json.loads(run("coverage", "--json").out)["items"]
+    for home, name in [*((item["id"][0], name) for item in items for name in item["by"]), *(("ours", name) for name in names)]:
+        if name in names and name not in turns:
+            turns[name] = had[home] = had.get(home, -1) + 1
+    return turns
+
+
 class Reproduce(FolderTest):
     def reproduce(self, *more, seconds="4", **options):
         return run("reproduce", "-d", "host", "--quick", "--time", seconds, "-o", self.place("all"), *more, **options)
@@ -42,6 +53,11 @@ class Reproduce(FolderTest):
             self.assertIn("</html>", file.read())
         names = {row["experiment"] for row in before["rows"] if row["status"] == "ok"}
         self.assertGreaterEqual(len(names), 2)
+        turns = turns_of_experiments()
+        order = [turns[name] for name in dict.fromkeys(row["experiment"] for row in before["rows"] if row["status"] == "ok")
+                 if name != "observations"]
+        back = sum(a > b for a, b in zip(order, order[1:]))
+        self.assertLessEqual(back, 1, f"each paper and ours in turn, but for those that take long: {order}")
         second = self.reproduce()
         self.assertEqual(second.code, 0, second.err)
         self.assertIn("not measured again", second.err)
