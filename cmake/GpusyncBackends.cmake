@@ -54,8 +54,11 @@ if(NOT GPUSYNC_CUDA STREQUAL "OFF")
       gpusync_gpu_architectures(CMAKE_CUDA_ARCHITECTURES)
     endif()
     enable_language(CUDA)
-    if(GPUSYNC_NO_GPU_HERE AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
-      string(APPEND CMAKE_CUDA_FLAGS " -Ofc=max")  # half of the work
+    if(GPUSYNC_NO_GPU_HERE)
+      if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+        string(APPEND CMAKE_CUDA_FLAGS " -Ofc=max")  # half of the work
+      endif()
+      string(REGEX REPLACE "-O[0-9]" "-O0" CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE}")  # of host code that is not run
     endif()
     # Debian 12's CMake takes a library for granted that CUDA 13 has no more, but only for projects that ask for 3.25.
     set(gpusync_asks_for ${CMAKE_MINIMUM_REQUIRED_VERSION})
