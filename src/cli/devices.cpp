@@ -10,10 +10,10 @@ namespace gpusync::tool {
 
 exit_code run_devices(const console_options& console, bool as_json) {
   if (as_json) {
-    json list = json::array();
+    json list = json::array(), notes = json::array();
     for (const auto& device : all_devices()) list.push_back(to_json(device));
-    fmt::print("{}\n",
-               json{{"devices", list}, {"notes", device_notes()}}.dump(2, ' ', false, json::error_handler_t::replace));
+    for (const auto& [kind, note] : device_notes()) notes.push_back(note);
+    fmt::print("{}\n", json{{"devices", list}, {"notes", notes}}.dump(2, ' ', false, json::error_handler_t::replace));
     return exit_code::done;
   }
   for (const auto& device : all_devices()) {
@@ -25,7 +25,7 @@ exit_code run_devices(const console_options& console, bool as_json) {
       std::visit([&](const auto& value) { fmt::print("          {}: {}\n", fact.name, value); }, fact.value);
     }
   }
-  for (const std::string& note : device_notes()) say(console, note);
+  for (const auto& [kind, note] : device_notes()) say(console, note);
   return exit_code::done;
 }
 

@@ -242,7 +242,7 @@ exit_code run_doctor(const console_options& console) {
     if (device.kind == device_kind::opencl) examine_opencl(found, device);
   }
   examine_opencl_of_gpus(found);
-  for (const std::string& note : device_notes()) found.add(finding::remark, note);
+  for (const auto& [kind, note] : device_notes()) found.add(finding::remark, note);
   examine_host(found);
   fmt::print("\n{}\n", found.in_words());
   return exit_code::done;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <string_view>
 
 #include <gpusync/core/error.hpp>
@@ -20,13 +19,7 @@ std::vector<device_backend>& backends() {
 
 struct found {
   std::vector<device_description> devices;
-  std::vector<std::string> notes;
-  std::map<std::string_view, std::string> note_of;  ///< by kind
-
-  void note(device_kind kind, const std::string& text) {
-    notes.push_back(text);
-    note_of[to_string(kind)] = " " + text;
-  }
+  std::map<device_kind, std::string> notes;
 };
 
 const found& discover() {
@@ -36,13 +29,13 @@ const found& discover() {
       const auto backend =
           std::find_if(backends().begin(), backends().end(), [&](const auto& b) { return b.kind == kind; });
       if (backend == backends().end()) {
-        all.note(kind, fmt::format("This build has no {} support: it was made where its toolkit was not found.",
-                                   to_string(kind)));
+        all.notes[kind] =
+            fmt::format("This build has no {} support: it was made where its toolkit was not found.", to_string(kind));
         continue;
       }
       std::string note;
       for (auto& device : backend->discover(note)) all.devices.push_back(std::move(device));
-      if (!note.empty()) all.note(kind, note);
+      if (!note.empty()) all.notes[kind] = std::move(note);
     }
     return all;
   }();
@@ -78,7 +71,7 @@ const std::vector<device_description>& all_devices() {
   return discover().devices;
 }
 
-const std::vector<std::string>& device_notes() {
+const std::map<device_kind, std::string>& device_notes() {
   return discover().notes;
 }
 
@@ -92,9 +85,11 @@ const device_description& find_device(const std::string& id) {
     throw usage_error(fmt::format("Unknown device '{}': a device is cuda:N, opencl:N or host, and this machine has {}.",
                                   id, present));
   }
-  const auto why = discover().note_of.find(std::string_view(id).substr(0, id.find(':')));
-  throw no_such_device(fmt::format("There is no device {} on this machine; it has {}.{}", id, present,
-                                   why == discover().note_of.end() ? "" : why->second));
+  std::string why;
+  for (const auto& [kind, note] : device_notes()) {
+    if (id.starts_with(to_string(kind))) why = " " + note;
+  }
+  throw no_such_device(fmt::format("There is no device {} on this machine; it has {}.{}", id, present, why));
 }
 
 device_state state_of(const device_description& device) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,8 +67,8 @@ struct register_device_backend {
 
 /// All devices, in the order in which a default is chosen: CUDA, OpenCL, host. Found once, then remembered.
 const std::vector<device_description>& all_devices();
-/// Why kinds of devices are missing, one sentence each.
-const std::vector<std::string>& device_notes();
+/// Why kinds of devices are missing, a sentence for each.
+const std::map<device_kind, std::string>& device_notes();
 /// The device with this id. Throws no_such_device (a device of a known kind that is not there) or usage_error (no such
 /// kind), naming what there is.
 const device_description& find_device(const std::string& id);
