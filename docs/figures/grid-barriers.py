@@ -50,8 +50,8 @@ def in_turns(kind, shape):
     return sorted(turns)[len(turns) // 2]
 
 
-says("{} and {} us at 1056 x 256, the same {} at 132 x 256", in_turns("old", "1056 x 256"), in_turns("new", "1056 x 256"),
-     in_turns("new", "132 x 256"))
+says("{} and {} us at 1056 x 256, {} and {} at 132 x 256", *(in_turns(kind, shape) for shape in ("1056 x 256", "132 x 256")
+                                                             for kind in ("old", "new")))
 of_votes = ("vote-add", "vote-or", "barrier-alone", "sync-add", "sync-or", default, "cg", "graph-pdl")
 at = {"shape": "132x256"}
 says("`vote_add` {}, `vote_or` {}, the barrier alone {}, `sync_add` {}, `sync_or` {}; a barrier behind which each block reads "

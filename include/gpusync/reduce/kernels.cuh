@@ -73,9 +73,9 @@ __device__ __forceinline__ uint32_t exchange_if(bool wanted, uint32_t* word, uin
 
 /// A launch's place among those on one storage.
 struct reduction_call {
-  /// Notes that a launch has begun, by the thread that is its `first`, before that says that its block is done: so
-  /// end() finds it noted. Not 0 if another one was under way; nothing should wait for that before the block has its
-  /// sum.
+  /// Notes that a launch has begun, by the thread that is its `first`. Not 0 if another one was under way; nothing
+  /// should wait for that before the block has its sum. But the thread looks at it before it says that its block is
+  /// done, and an exchange that has been answered has been performed: so end() finds the launch noted.
   static __device__ __forceinline__ uint32_t begin(const reduction_words& words, bool first) {
     return exchange_if(first, words.under_way, 1);
   }
@@ -115,7 +115,7 @@ __device__ __forceinline__ void collect_messages(T sum, uint32_t call, const red
     return;
   }
   // Some at once: one after the other each would take a round trip, though it has long been there.
-  constexpr unsigned at_once = Threads >= 128 ? 2 : 256 / Threads;
+  constexpr unsigned at_once = 2;
   T total = threadIdx.x == 0 ? sum : T(0);
   for (uint32_t block = threadIdx.x; block < last; block += at_once * Threads) {
     typename message::word received[at_once];
