@@ -275,7 +275,12 @@ struct placed_counters : algorithm_defaults {
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD static uint32_t partition_added(Grid grid, packed_plan plan, uint32_t partition) {
-    return ((lane_of(grid, plan) >> plan.copies_log2()) + (1u << plan.partitions_log2()) - 1 + partition) & 1u;
+    const uint32_t added =
+        ((lane_of(grid, plan) >> plan.copies_log2()) + (1u << plan.partitions_log2()) - 1 + partition) & 1u;
+    // Votes are added to from a block's first thread on, too. Where a warp has fewer threads than there may be copies,
+    // those before the second warp are lanes of any parity.
+    constexpr bool is_lane_of_any_warp = Grid::warp_size % (2 * counter_places::most_lines) == 0;
+    return is_lane_of_any_warp ? added : added & ((1u << plan.partitions_log2()) - 1);
   }
 
   /// find() under a plan that fits.
