@@ -1,5 +1,6 @@
 // What a barrier across GPUs serves and what it refuses, on host threads.
 #include "support/gpus.hpp"
+#include "support/refusal.hpp"
 
 namespace gpusync {
 namespace {
@@ -34,16 +35,6 @@ class AcrossGpusContract : public ::testing::Test {
             << leaders << " of " << threads << " threads in warps of " << Lanes;
       }
     }
-  }
-
-  /// The words of the error that something throws, if it is an invalid_argument.
-  static std::string refusal(const std::function<void()>& action) {
-    try {
-      action();
-    } catch (const invalid_argument& refused) {
-      return refused.what();
-    }
-    return "nothing was refused";
   }
 };
 TYPED_TEST_SUITE(AcrossGpusContract, test::multi_gpu_types, test::algorithm_names);
@@ -168,24 +159,24 @@ TYPED_TEST(AcrossGpusContract, KeepsBarriersOfSubsetsApart) {
 
 TYPED_TEST(AcrossGpusContract, RefusesInWordsWhatItCannotServe) {
   using owner = typename TestFixture::storage;
-  EXPECT_EQ(TestFixture::refusal([] { owner(0, 2); }), "A barrier across GPUs joins 1 to 16 GPUs; it was given 0.");
-  EXPECT_EQ(TestFixture::refusal([] { owner(17, 2); }), "A barrier across GPUs joins 1 to 16 GPUs; it was given 17.");
+  EXPECT_EQ(test::refusal([] { owner(0, 2); }), "A barrier across GPUs joins 1 to 16 GPUs; it was given 0.");
+  EXPECT_EQ(test::refusal([] { owner(17, 2); }), "A barrier across GPUs joins 1 to 16 GPUs; it was given 17.");
   for (const uint64_t blocks : {uint64_t{0}, uint64_t{65536}, ~uint64_t{0}}) {
     EXPECT_THROW(owner(2, blocks), invalid_argument) << blocks;
   }
   owner memory(2, 4);
-  EXPECT_EQ(TestFixture::refusal([&] { (void)memory.barrier(2); }),
+  EXPECT_EQ(test::refusal([&] { (void)memory.barrier(2); }),
             "There is no GPU 2 in this barrier: it joins 2, counted from 0.");
   EXPECT_THROW(memory.barrier(~0u), invalid_argument);
   EXPECT_THROW((void)memory.report(2), invalid_argument);
-  EXPECT_EQ(TestFixture::refusal([&] { memory.expect_blocks(0, 5); }),
+  EXPECT_EQ(test::refusal([&] { memory.expect_blocks(0, 5); }),
             "A grid of 5 blocks was announced, but the storage serves 1 to 4 on each GPU.");
-  EXPECT_EQ(TestFixture::refusal([&] { memory.expect_blocks(1, 0); }),
+  EXPECT_EQ(test::refusal([&] { memory.expect_blocks(1, 0); }),
             "A grid of 0 blocks was announced, but the storage serves 1 to 4 on each GPU.");
   EXPECT_THROW(memory.expect_blocks(2, 1), invalid_argument);
   EXPECT_THROW(memory.expect_blocks(0, (uint64_t{1} << 32) + 1), invalid_argument);
   using handle = typename TestFixture::barrier;
-  const auto words = TestFixture::refusal([&] {
+  const auto words = test::refusal([&] {
     launch(
         host_device{}, {5, 1}, [](handle b) { b.sync(); }, memory.barrier(0));
   });

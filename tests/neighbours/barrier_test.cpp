@@ -8,6 +8,7 @@
 #include <random>
 
 #include "support/exchanges_of_neighbours.hpp"
+#include "support/refusal.hpp"
 
 namespace gpusync {
 namespace {
@@ -17,23 +18,13 @@ using test::meeting;
 using test::mixed;
 using test::named;
 using test::patience;
+using test::refusal;
 using barrier = host_neighbour_barrier;
 
-/// What each block's chain is after so many phases: in each it takes in what its neighbours' were after the one before.
 std::vector<uint64_t> reference(const neighbourhood& who, uint32_t phases) {
-  std::vector<uint64_t> chains(who.blocks());
-  for (uint32_t block = 0; block < who.blocks(); ++block) chains[block] = block + 1;
-  for (uint32_t phase = 0; phase < phases; ++phase) {
-    std::vector<uint64_t> next = chains;
-    for (uint32_t block = 0; block < who.blocks(); ++block) {
-      for (uint32_t slot = 0; slot < who.slots(); ++slot) {
-        const uint32_t other = who.neighbour(block, slot);
-        if (other != neighbourhood::none) next[block] = mixed(next[block], chains[other]);
-      }
-    }
-    chains = next;
-  }
-  return chains;
+  return test::chains_after(who, phases, [](uint64_t chain, const uint64_t* other) {
+    return other == nullptr ? chain : mixed(chain, *other);
+  });
 }
 
 enum class way { sync, split, bounded, bounded_split };
@@ -388,16 +379,6 @@ TEST(NeighbourBarrierDeadlines, EntriesTellALateBlockFromOneThatNeverCame) {
 }
 
 // ---- What is refused ----
-
-template <class Action>
-std::string refusal(Action&& action) {
-  try {
-    action();
-  } catch (const invalid_argument& refused) {
-    return refused.what();
-  }
-  return "nothing was refused";
-}
 
 TEST(NeighbourBarrierRefusals, AGridOfAnotherSize) {
   host_neighbour_storage storage(neighbourhood::ring(3));

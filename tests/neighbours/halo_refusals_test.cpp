@@ -7,19 +7,12 @@
 #include <thread>
 
 #include "support/halo_forms.hpp"
+#include "support/refusal.hpp"
 
 namespace gpusync {
 namespace {
 
-template <class Action>
-std::string refusal(Action&& action) {
-  try {
-    action();
-  } catch (const invalid_argument& refused) {
-    return refused.what();
-  }
-  return "nothing was refused";
-}
+using test::refusal;
 
 template <class Form>
 class HaloRefusals : public ::testing::Test {};

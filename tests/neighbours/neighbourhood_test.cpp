@@ -3,8 +3,9 @@
 
 #include <gpusync/neighbours/neighbourhood.hpp>
 
-#include <functional>
 #include <set>
+
+#include "support/refusal.hpp"
 
 namespace gpusync {
 namespace {
@@ -18,14 +19,7 @@ std::vector<uint32_t> row(const neighbourhood& who, uint32_t block) {
 }
 using blocks = std::vector<uint32_t>;
 
-std::string refusal(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const invalid_argument& refused) {
-    return refused.what();
-  }
-  return "nothing was refused";
-}
+using test::refusal;
 
 /// What all of them promise: each slot is empty or names a block, and who is waited for waits.
 void expect_mutual(const neighbourhood& who) {

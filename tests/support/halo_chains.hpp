@@ -35,22 +35,11 @@ T word_of(uint64_t chain, uint32_t i) {
 
 template <class T>
 std::vector<uint64_t> reference(const neighbourhood& who, uint32_t words, uint32_t steps) {
-  std::vector<uint64_t> chains(who.blocks());
-  for (uint32_t block = 0; block < who.blocks(); ++block) chains[block] = block + 1;
-  for (uint32_t step = 0; step < steps; ++step) {
-    std::vector<uint64_t> next = chains;
-    for (uint32_t block = 0; block < who.blocks(); ++block) {
-      for (uint32_t slot = 0; slot < who.slots(); ++slot) {
-        const uint32_t other = who.neighbour(block, slot);
-        for (uint32_t i = 0; i < words; ++i) {
-          next[block] =
-              mixed(next[block], bits_of<T>(other == neighbourhood::none ? T() : word_of<T>(chains[other], i)));
-        }
-      }
-    }
-    chains = next;
-  }
-  return chains;
+  return chains_after(who, steps, [words](uint64_t chain, const uint64_t* other) {
+    for (uint32_t i = 0; i < words; ++i)
+      chain = mixed(chain, bits_of<T>(other == nullptr ? T() : word_of<T>(*other, i)));
+    return chain;
+  });
 }
 
 enum class way { single, several, pairs, bounded, bounded_pairs, asked, asked_pairs };

@@ -90,16 +90,6 @@ class model_grid {
   uint32_t shared_words() const { return 0; }
   void share(uint32_t, uint32_t index, uint32_t value) const { explorer::active().share(index, value); }
   uint32_t shared(uint32_t, uint32_t index) const { return explorer::active().shared(index); }
-  /// One thread knows it, several tell each other.
-  uint32_t first_value(bool, uint32_t lanes, uint32_t value) const {
-    constexpr uint32_t place = 8;
-    if (lanes == 1) return value;
-    if (thread() == 0) share(0, place, value);
-    sync_block();
-    const uint32_t first = shared(0, place);
-    sync_block();
-    return first;
-  }
   uint32_t prepare_timeout_flag() const { return 1; }
   void separate_timeout_flags() const {}
   void raise_timeout_flag(uint32_t) const {}

@@ -53,11 +53,12 @@ namespace gpusync {
 /// - `has_named_barriers`, `warps_of_block`: what pace asks for besides: whether there is
 ///   `sync_named<number>(threads)`, at which parts of a block meet, and the warps of a block as the members of a small
 ///   grid, with `memory`, `blocks()`, `block()`, `threads()`, `thread()`, `sync_block()`, `now()` and `pause()`
-/// - `sync_block_count(value)`, `shared_words()`, `share(words, index, value)`, `shared(words, index)`,
-///   `first_value(takes, lanes, value)`: what votes ask for besides: sync_block() that returns in how many threads
-///   `value` was true; nine words that a block's threads share, where they are, a write and a read of one, which a
-///   sync_block() must part; and, in those of the first warp's first threads that take it, each with a bit in `lanes`,
-///   the `value` of the block's first thread: all threads call it
+/// - `sync_block_count(value)`, `shared_words()`, `share(words, index, value)`, `shared(words, index)`: what votes ask
+///   for besides: sync_block() that returns in how many threads `value` was true; and nine words that a block's threads
+///   share, where they are, a write and a read of one, which a sync_block() must part
+/// - `first_value(takes, lanes, value)`: the same of grids whose warps have several threads: in those of the first
+///   warp's first threads that take it, each with a bit in `lanes`, the `value` of the block's first thread; all
+///   threads call it
 /// - `fail(report, reason, detail)`: ends the launch for a broken contract, which it leaves in the report, if that is
 ///   not null; does not return
 

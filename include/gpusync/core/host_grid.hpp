@@ -131,16 +131,6 @@ class host_grid {
   uint32_t shared_words() const { return 0; }
   void share(uint32_t, uint32_t index, uint32_t value) const { place_->barrier->shared(index) = value; }
   uint32_t shared(uint32_t, uint32_t index) const { return place_->barrier->shared(index); }
-  /// See cuda_grid: one thread knows it, several tell each other.
-  uint32_t first_value(bool, uint32_t lanes, uint32_t value) const {
-    constexpr uint32_t place = 8;
-    if (lanes == 1) return value;
-    if (thread() == 0) share(0, place, value);
-    sync_block();
-    const uint32_t first = shared(0, place);
-    sync_block();
-    return first;
-  }
 
   /// See cuda_grid: here a voting barrier does it, for which nothing need be prepared.
   uint32_t prepare_timeout_flag() const { return 1; }

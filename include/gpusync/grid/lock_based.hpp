@@ -94,8 +94,8 @@ struct lock_based : algorithm_defaults {
   /// Whether it adds where that need not wait for the block.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD static bool vote_adds_at_once(Grid grid, const state&) {
-    return grid.thread() == 0;
+  GPUSYNC_HD static bool vote_adds_at_once(Grid grid, const state& own) {
+    return vote_adds(grid, own);
   }
   /// The threads that do.
   GPUSYNC_HD static uint32_t vote_lanes(const state&) { return 1; }

@@ -349,7 +349,7 @@ class grid_votes {
     // A number that nothing goes with need not wait for the block: its first thread knows it, and its warp adds.
     if constexpr (sums && order == ordering::none) {
       const bool adds = Algorithm::vote_adds_at_once(grid, own);
-      const uint32_t value = grid.first_value(adds, Algorithm::vote_lanes(own), mine);
+      const uint32_t value = first_value(grid, votes, adds, Algorithm::vote_lanes(own), mine);
       if (adds) add<order>(words, own, votes, value);
       // Under way already. All threads have read what an earlier vote, of another barrier perhaps, has left in shared
       // memory.
@@ -371,6 +371,23 @@ class grid_votes {
       if constexpr (Ordered && Just) Algorithm::template vote_drain<Grid>(own);
     }
     if constexpr (sums && !Just) grid.sync_block();  // the value has been read before the next one is written
+  }
+
+  /// In the threads that take it, of which `lanes` has a bit each: what the block's first thread brings. By a shuffle;
+  /// where warps are single threads, one knows it, and several tell each other.
+  GPUSYNC_API_TEMPLATE
+  GPUSYNC_HD static uint32_t first_value(Grid grid, const detail::vote_state& votes, bool takes, uint32_t lanes,
+                                         uint32_t mine) {
+    if constexpr (Grid::warp_size > 1) {
+      return grid.first_value(takes, lanes, mine);
+    } else {
+      if (lanes == 1) return mine;
+      if (grid.thread() == 0) grid.share(votes.shared, own_value, mine);
+      grid.sync_block();
+      const uint32_t first = grid.shared(votes.shared, own_value);
+      grid.sync_block();
+      return first;
+    }
   }
 
   GPUSYNC_API_TEMPLATE
