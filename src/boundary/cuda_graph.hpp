@@ -21,19 +21,37 @@ class cuda_graph {
   template <class Queue>
   cuda_graph(cudaStream_t stream, Queue&& queue, unsigned long long flags = 0) {
     check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, destroy> graph;
-    try {
-      queue();
-    } catch (...) {
-      (void)end(stream, graph);
-      (void)cudaGetLastError();
-      throw;
-    }
-    check_cuda(end(stream, graph), "cudaStreamEndCapture");
-    cudaGraphExec_t instance = nullptr;
-    check_cuda(cudaGraphInstantiate(&instance, graph.get(), flags), "cudaGraphInstantiate");
-    instance_.reset(instance);
+    owned_graph graph(end_behind(stream, queue));
+    instantiate(graph.get(), flags);
   }
+
+#if CUDART_VERSION >= 13000
+  /// One that goes round what `queue(loop)` starts, once and as long as a kernel in it says so: the last that calls
+  /// cudaGraphSetConditional(loop, …) in a round, with 0 to end. Throws as the constructor does.
+  template <class Queue>
+  static cuda_graph looping(cudaStream_t stream, Queue&& queue) {
+    cudaGraph_t made = nullptr;
+    check_cuda(cudaGraphCreate(&made, 0), "cudaGraphCreate");
+    const owned_graph graph(made);
+    cudaGraphConditionalHandle loop{};
+    check_cuda(cudaGraphConditionalHandleCreate(&loop, made, 1, cudaGraphCondAssignDefault),
+               "cudaGraphConditionalHandleCreate");
+    cudaGraphNodeParams round{};
+    round.type = cudaGraphNodeTypeConditional;
+    round.conditional.handle = loop;
+    round.conditional.type = cudaGraphCondTypeWhile;
+    round.conditional.size = 1;
+    cudaGraphNode_t node = nullptr;
+    check_cuda(cudaGraphAddNode(&node, made, nullptr, nullptr, 0, &round), "cudaGraphAddNode");
+    check_cuda(cudaStreamBeginCaptureToGraph(stream, round.conditional.phGraph_out[0], nullptr, nullptr, 0,
+                                             cudaStreamCaptureModeThreadLocal),
+               "cudaStreamBeginCaptureToGraph");
+    (void)end_behind(stream, [&] { queue(loop); });  // it is the node's
+    cuda_graph all;
+    all.instantiate(made, 0);
+    return all;
+  }
+#endif
 
   /// Uploads it without a replay, which nothing should that measures. Blocking. Precondition: as of replay().
   void upload(cudaStream_t stream) const {
@@ -42,19 +60,35 @@ class cuda_graph {
   }
 
   /// Queues a replay. Precondition: not made by the default constructor.
-  void replay(cudaStream_t stream) const { check_cuda(cudaGraphLaunch(instance_.get(), stream), "cudaGraphLaunch"); }
+  void replay(cudaStream_t stream) const {
+    check_cuda(cudaGraphLaunch(instance_.get(), stream), "cudaGraphLaunch");
+  }
 
  private:
   struct destroy {
     void operator()(cudaGraph_t graph) const { (void)cudaGraphDestroy(graph); }
     void operator()(cudaGraphExec_t instance) const { (void)cudaGraphExecDestroy(instance); }
   };
-  template <class Owner>
-  static cudaError_t end(cudaStream_t stream, Owner& owner) {
+  using owned_graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, destroy>;
+
+  /// Ends the capture behind what `queue()` starts, whatever comes of that.
+  template <class Queue>
+  static cudaGraph_t end_behind(cudaStream_t stream, Queue&& queue) {
     cudaGraph_t graph = nullptr;
-    const cudaError_t code = cudaStreamEndCapture(stream, &graph);
-    owner.reset(graph);
-    return code;
+    try {
+      queue();
+    } catch (...) {
+      if (cudaStreamEndCapture(stream, &graph) == cudaSuccess) (void)cudaGraphDestroy(graph);
+      (void)cudaGetLastError();
+      throw;
+    }
+    check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    return graph;
+  }
+  void instantiate(cudaGraph_t graph, unsigned long long flags) {
+    cudaGraphExec_t instance = nullptr;
+    check_cuda(cudaGraphInstantiate(&instance, graph, flags), "cudaGraphInstantiate");
+    instance_.reset(instance);
   }
 
   std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, destroy> instance_;

@@ -12,16 +12,18 @@
 
 namespace gpusync::tool {
 
-/// A storage that `make()` returns, of which `handle(storage)` makes the kernel's last parameter.
-template <class Make, class Handle>
+/// What `make()` returns; `give(made, take)` calls `take(handle…)` with the kernel's last parameters.
+template <class Make, class Give>
 class cuda_waiting_by : public cuda_waiting {
  public:
-  cuda_waiting_by(const cuda_target& where, Make make, Handle handle)
-      : where_(where), make_(std::move(make)), handle_(std::move(handle)), storage_(made()) {}
+  cuda_waiting_by(const cuda_target& where, Make make, Give give)
+      : where_(where), make_(std::move(make)), give_(std::move(give)), storage_(made()) {}
 
   void launch(const cuda_target& where, const launch_shape& shape, const void* kernel,
               std::vector<void*> arguments) override {
-    launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), handle_(*storage_));
+    give_(*storage_, [&](auto... handles) {
+      launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), handles...);
+    });
   }
   void place_anew() override {
     // Allocations are told apart by multiples of 512 bytes, and lines of the L2 cache by less than a megabyte.
@@ -36,13 +38,19 @@ class cuda_waiting_by : public cuda_waiting {
 
   const cuda_target where_;
   const Make make_;
-  const Handle handle_;
+  const Give give_;
   std::unique_ptr<storage_type> storage_;
 };
 
+/// For kernels with several handles.
+template <class Make, class Give>
+std::unique_ptr<cuda_waiting> waiting_by_several(const cuda_target& where, Make make, Give give) {
+  return std::make_unique<cuda_waiting_by<Make, Give>>(where, std::move(make), std::move(give));
+}
+/// A storage that `make()` returns, of which `handle(storage)` makes the kernel's last parameter.
 template <class Make, class Handle>
 std::unique_ptr<cuda_waiting> waiting_by(const cuda_target& where, Make make, Handle handle) {
-  return std::make_unique<cuda_waiting_by<Make, Handle>>(where, std::move(make), std::move(handle));
+  return waiting_by_several(where, std::move(make), [handle](auto& storage, auto&& take) { take(handle(storage)); });
 }
 
 }  // namespace gpusync::tool

@@ -58,7 +58,8 @@ inline bool is_rival(const step_method& method) {
 /// Names of methods that every device may have besides barriers.
 namespace method_names {
 inline constexpr const char *none = name_of_floor, *host_wait = "launch-wait", *relaunch = "relaunch",
-                            *cooperative = "cooperative-relaunch", *graph = "graph", *dependent_graph = "graph-pdl";
+                            *cooperative = "cooperative-relaunch", *graph = "graph", *dependent_graph = "graph-pdl",
+                            *while_graph = "graph-while";
 }  // namespace method_names
 
 /// What a check of the computed result found.

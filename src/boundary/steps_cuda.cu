@@ -3,12 +3,14 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include <gpusync/core/cuda_code.cuh>
 #include <gpusync/gpusync.cuh>
 
 #include "boundary/cuda_graph.hpp"
 #include "boundary/cuda_launch.hpp"
+#include "boundary/cuda_pinned.hpp"
 #include "measure/host_timer.hpp"
 
 namespace gpusync::tool {
@@ -33,7 +35,9 @@ class steps_program : public cuda_program {
  public:
   steps_program(const launch_shape& shape, cuda_computation computation)
       : cuda_program(*computation.where, shape, computation.data, computation.steps),
-        computation_(std::move(computation)) {}
+        computation_(std::move(computation)) {
+    if (ends_by_itself()) questions_.emplace();
+  }
 
  protected:
   const cuda_kernels& kernels() const { return computation_.kernels; }
@@ -55,9 +59,33 @@ class steps_program : public cuda_program {
     start_kernel(where_.stream(), shape_, how, dependent ? kernels().dependent : kernels().single, arguments);
   }
 
+  bool ends_by_itself() const { return computation_.goes_on != nullptr; }
+  /// See there; behind the `s`-th step.
+  const uint32_t* goes_on(uint32_t s) const { return computation_.goes_on(steps().number_of(s, steps().count)); }
+
+  /// Steps that are queued at once where the host, or a graph, asks whether there are more to come.
+  static constexpr uint32_t asked_every = 32;
+  /// Queues `batch_of(first)`, asked_every steps from the `first`-th on, again and again until it is over. The next
+  /// are queued before the host asks, so that the device need not wait for it.
+  template <class BatchOf>
+  void in_batches(BatchOf&& batch_of) {
+    const uint32_t most = steps().count / asked_every + 3;  // a computation that goes wrong ends too
+    for (uint32_t batch = 0; batch < most; ++batch) {
+      batch_of(batch * asked_every);
+      questions_->ask(where_.stream(), goes_on((batch + 1) * asked_every - 1), batch);
+      if (batch != 0 && questions_->answer(batch - 1) == 0) return;
+    }
+  }
+  /// Asks behind the `s`-th step, and waits for the answer.
+  bool must_go_on(uint32_t s) {
+    questions_->ask(where_.stream(), goes_on(s), s);
+    return questions_->answer(s) != 0;
+  }
+
  private:
   cuda_computation computation_;
   size_t next_place_ = 0;
+  std::optional<cuda_questions> questions_;  ///< of a computation that ends by itself
 };
 
 /// A kernel for each step, started by the host, which may wait for each.
@@ -72,10 +100,24 @@ class relaunch_program : public steps_program {
   bool by_host_clock() const override { return waited_for_; }
 
   void carry_out(uint32_t count) override {
+    if (ends_by_itself()) return carry_out_to_the_end(count);
     for (uint32_t s = 0; s < count; ++s) {
       start(steps().number_of(s, count), how_);
       if (waited_for_) check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     }
+  }
+
+  void carry_out_to_the_end(uint32_t count) {
+    if (waited_for_) {
+      for (uint32_t s = 0; s < 2 * count; ++s) {
+        start(steps().number_of(s, count), how_);
+        if (!must_go_on(s)) return;
+      }
+      return;
+    }
+    in_batches([&](uint32_t first) {
+      for (uint32_t s = first; s < first + asked_every; ++s) start(steps().number_of(s, count), how_);
+    });
   }
 
   const kernel_start how_;
@@ -97,6 +139,7 @@ class graph_program : public steps_program {
 
   /// Graphs are kept: most replays are of the same steps. New ones are replayed once, for that uploads them.
   void arrange(uint32_t count) override {
+    if (ends_by_itself()) count = asked_every;
     const auto each = static_cast<uint32_t>(steps().whole ? most_nodes : steps_unit());
     bool any_new = false;
     replays_.clear();
@@ -114,12 +157,17 @@ class graph_program : public steps_program {
       replays_.push_back(&found->second);
     }
     if (!any_new) return;
-    carry_out(count);
+    replay();
     check_cuda(cudaStreamSynchronize(where_.stream()), "a graph's first replay");
     start_again();
   }
 
   void carry_out(uint32_t) override {
+    if (!ends_by_itself()) return replay();
+    in_batches([&](uint32_t) { replay(); });
+  }
+
+  void replay() const {
     for (const cuda_graph* graph : replays_) graph->replay(where_.stream());
   }
 
@@ -127,6 +175,41 @@ class graph_program : public steps_program {
   std::map<std::vector<uint32_t>, cuda_graph> graphs_;  ///< by the numbers of their steps
   std::vector<const cuda_graph*> replays_;
 };
+
+#if CUDART_VERSION >= 13000
+/// Goes once more round a graph's loop, or not.
+__global__ void ask_for_more(cudaGraphConditionalHandle loop, const uint32_t* goes_on) {
+  cudaGraphSetConditional(loop, *goes_on != 0 ? 1 : 0);
+}
+
+/// Steps in the loop of a CUDA graph that the device itself goes round until the computation is over.
+class while_graph_program : public steps_program {
+ public:
+  while_graph_program(const launch_shape& shape, cuda_computation computation)
+      : steps_program(shape, std::move(computation)),
+        graph_(cuda_graph::looping(where_.stream(), [this](cudaGraphConditionalHandle loop) {
+          for (uint32_t s = 0; s < asked_every; ++s) start(steps().number_of(s, asked_every), kernel_start::plain);
+          const uint32_t* word = goes_on(asked_every - 1);
+          void* arguments[] = {&loop, &word};
+          start_kernel(where_.stream(), {1, 1}, kernel_start::plain, reinterpret_cast<const void*>(&ask_for_more),
+                       arguments);
+        })) {}
+
+ private:
+  /// Uploaded by a first replay, as other graphs.
+  void arrange(uint32_t) override {
+    if (is_uploaded_) return;
+    is_uploaded_ = true;
+    graph_.replay(where_.stream());
+    check_cuda(cudaStreamSynchronize(where_.stream()), "a graph's first replay");
+    start_again();
+  }
+  void carry_out(uint32_t) override { graph_.replay(where_.stream()); }
+
+  const cuda_graph graph_;
+  bool is_uploaded_ = false;
+};
+#endif
 
 /// One kernel for all steps that waits for nothing between them.
 class alone_program : public steps_program {
@@ -278,6 +361,11 @@ std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_k
 std::vector<step_method> methods_of(const cuda_computation& what) {
   if (what.call) return methods_of_calls();
   std::vector<step_method> all = methods_on_cuda(what.where->device(), what.kernels, false);
+#if CUDART_VERSION >= 13000
+  if (what.goes_on != nullptr) {
+    all.push_back({method_names::while_graph, "CUDA graph with a loop that the device ends", {}, method_kind::graph});
+  }
+#endif
   for (const cuda_own_method& one : what.own) all.push_back(one.method);
   if (what.on_chip == nullptr) return all;
   for (const on_chip_form& form : on_chip_forms) {
@@ -315,6 +403,11 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
   if (method.name == method_names::cooperative) return started(kernel_start::cooperative, false);
   if (method.name == method_names::graph) return in_graphs(kernel_start::plain);
   if (method.name == method_names::dependent_graph) return in_graphs(kernel_start::dependent);
+#if CUDART_VERSION >= 13000
+  if (method.name == method_names::while_graph && computation.goes_on != nullptr) {
+    return std::make_unique<while_graph_program>(launched, std::move(computation));
+  }
+#endif
   const std::string barrier = barrier_of(method);
   const void* const kernel = computation.kernels.with_barrier.find(barrier);
   if (kernel == nullptr) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");

@@ -54,6 +54,10 @@ std::vector<unsigned char> bytes_of(const Text& text) {
   return bytes;
 }
 
+/// For a computation that ends by itself: the word in device memory that is not 0 behind the step told `number` if
+/// another is to come. Steps behind the last do nothing.
+using goes_on_word = std::function<const uint32_t*(uint32_t number)>;
+
 /// One computation on one device: its kernels, what they get first, and what that works on.
 struct cuda_computation {
   /// `where_` must outlive it.
@@ -83,6 +87,7 @@ struct cuda_computation {
   std::vector<unsigned char> text;
   step_sequence steps;
   std::shared_ptr<run_data> data;
+  goes_on_word goes_on = nullptr;  ///< not null: launches ask it; `steps` are then what they come to
   std::vector<std::vector<unsigned char>> places = {};    ///< other texts, if there are any
   std::shared_ptr<const cuda_on_chip> on_chip = nullptr;  ///< null: there is no such text
   std::vector<cuda_own_method> own = {};                  ///< methods besides those of the engine

@@ -16,10 +16,12 @@ class steps_program : public host_program {
  public:
   steps_program(const step_shape& shape, host_computation computation)
       : host_program(shape, std::move(computation.data), std::move(computation.steps)),
-        text_(std::move(computation.text)) {}
+        text_(std::move(computation.text)),
+        goes_on_(std::move(computation.goes_on)) {}
 
  protected:
   const host_text text_;
+  const std::function<bool(uint32_t)> goes_on_;
 };
 
 /// Threads that start for each step and end with it: the host's counterpart of a kernel launch and a wait.
@@ -29,11 +31,14 @@ class launch_wait_program : public steps_program {
 
  private:
   void carry_out(uint32_t count) override {
-    for (uint32_t s = 0; s < count && !is_interrupted(); ++s) {
+    // One that ends by itself and goes wrong ends too.
+    const uint32_t most = goes_on_ ? 2 * count : count;
+    for (uint32_t s = 0; s < most && !is_interrupted(); ++s) {
       const uint32_t number = steps().number_of(s, count);
       launch(device_, shape_, [this, number] {
         if (number != step_sequence::idle) text_.once(host_grid::current(), number);
       });
+      if (goes_on_ && !goes_on_(number)) return;
     }
   }
 };

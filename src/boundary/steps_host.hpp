@@ -94,6 +94,9 @@ struct host_computation {
   step_sequence steps;
   std::shared_ptr<run_data> data;
   std::vector<host_own_method> own = {};  ///< methods besides those of the engine
+  /// For a computation that ends by itself: whether another step is to come behind the one told `number`. Null: `steps`
+  /// says how many there are.
+  std::function<bool(uint32_t number)> goes_on = nullptr;
 };
 
 /// Every method that a computation has on host threads; the floor, threads that wait for nothing, only if `floor`.

@@ -1,4 +1,4 @@
-"""Experiment stencil as a user meets it: rods, plates and cubes, small ones, every row verified."""
+"""Experiments stencil and converging-stencil as a user meets them: small bodies, every row verified."""
 
 import unittest
 
@@ -32,6 +32,23 @@ class Stencil(ToolTest):
         rows = self.rows_of_quick_run("stencil", "host", *choice[3:], "-a", "dimensions=3", "-a", "method=launch-wait")
         self.assertEqual([(row["axes"]["dimensions"], row["axes"]["shape"], row["verified"]) for row in rows],
                          [(3, "1x1", True), (3, "2x1", True)])
+
+    def test_until_converged(self):
+        rows = self.rows_of_quick_run("converging-stencil", "host", "-a", "elements=16", "-a", "dimensions=2,3",
+                                      "-a", "steps=20")
+        methods = {"launch-wait", "lock-based-acquire-release", "votes"}
+        self.assertEqual({(row["axes"]["dimensions"], row["method"]) for row in rows},
+                         {(dimensions, method) for dimensions in (2, 3) for method in methods})
+        for row in rows:
+            self.assertIn(row["status"], ("ok", "skipped"), row)
+            self.assertTrue(row["verified"], row)
+            self.assertGreaterEqual(row["axes"]["steps"], 20)
+            self.assertGreater(float(row["axes"]["tolerance"]), 0)
+            self.assertRegex(row["verification"], "one step more or less would show")
+
+    def test_what_cannot_converge_is_refused(self):
+        self.assert_one_sentence(run("run", "converging-stencil", "-d", "host", "-a", "elements=8", "-a",
+                                     "dimensions=2", "-a", "steps=100000"), 2, "take fewer")
 
     def test_other_bodies_are_refused(self):
         for wrong in ("type=half", "dimensions=4", "elements=2", "shape=0x1", "method=graph"):

@@ -2,6 +2,7 @@
 // tested on where there is no GPU. For their results only: a shuffle is some microseconds here.
 #pragma once
 
+#include <atomic>
 #include <barrier>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include <gpusync/core/host_memory.hpp>
 
 #include "boundary/four_words.hpp"
 
@@ -22,6 +25,16 @@ class exchanging_block {
   }
 
   void sync() { all_.arrive_and_wait(); }
+  /// Whether one of the threads says so.
+  bool sync_or(bool value) {
+    if (value) any_ = true;
+    sync();
+    const bool any = any_;
+    sync();
+    any_ = false;
+    sync();
+    return any;
+  }
 
   /// Every thread of the warp leaves a value and takes that of thread `from` of the warp. `turn` counts the thread's
   /// exchanges: two sets of places are used in turn, so that one barrier is enough.
@@ -45,6 +58,7 @@ class exchanging_block {
 
  private:
   std::barrier<> all_;
+  std::atomic<bool> any_ = false;
   std::vector<std::unique_ptr<std::barrier<>>> warps_;
   std::vector<uint64_t> passed_;
   std::once_flag made_;
@@ -55,6 +69,7 @@ class exchanging_block {
 /// A thread's view; the counterpart of cuda_exchange_grid.
 class exchanging_grid {
  public:
+  using memory = host_memory;
   static constexpr uint32_t warp_size = 32;
 
   exchanging_grid(uint32_t blocks, uint32_t block, uint32_t threads, uint32_t thread, exchanging_block& shared)
@@ -65,6 +80,7 @@ class exchanging_grid {
   uint32_t threads() const { return threads_; }
   uint32_t thread() const { return thread_; }
   void sync_block() const { shared_.sync(); }
+  bool sync_block_or(bool value) const { return shared_.sync_or(value); }
   void* dynamic_shared() const { return shared_.dynamic_shared(); }
   uint32_t opaque(uint32_t value) const { return value; }
 

@@ -190,6 +190,51 @@ TEST_P(OnDevice, RelaxesTilesOnTheChip) {
   }
 }
 
+TEST_P(OnDevice, RelaxesUntilConverged) {
+  if (is(device_kind::opencl)) GTEST_SKIP() << "no method there brings an answer";
+  const auto device = open_side<stencil_device>(GetParam());
+  for (const stencil_size& size : {stencil_size{8, 8, 1}, stencil_size{17, 9, 1}, stencil_size{40, 6, 1},
+                                   stencil_size{5, 4, 3}, stencil_size{12, 9, 7}}) {
+    for (const stencil_real real : {stencil_real::single, stencil_real::twice}) {
+      for (const uint32_t steps : {4u, 9u}) {
+        const auto workload = device->relaxing(stencil_body::until_converged(size, real, steps));
+        const std::string what = std::to_string(size.width) + "x" + std::to_string(size.height) + "x" +
+                                 std::to_string(size.depth) + ", " + std::to_string(steps) + " steps";
+        for (const step_shape& shape : shapes()) expect_right(*workload, shape, what);
+      }
+    }
+  }
+}
+
+TEST_P(OnDevice, RelaxesStripsUntilConverged) {
+  if (!is(device_kind::cuda)) GTEST_SKIP() << "strips are kept on the chip by CUDA devices alone";
+  const auto device = open_side<stencil_device>(GetParam());
+  for (const auto& [size, threads] : {std::pair{stencil_size{256, 64, 1}, 128u},
+                                      {{256, 1016, 1}, 64u},
+                                      {{1024, 1024, 1}, 256u},
+                                      {{2048, 512, 1}, 512u}}) {
+    for (const stencil_real real : {stencil_real::single, stencil_real::twice}) {
+      for (const uint32_t steps : {70u, 95u}) {  // more than a graph has, and odd
+        const auto workload = device->relaxing(stencil_body::until_converged(size, real, steps));
+        step_shape shape;
+        shape.blocks = 132;
+        shape.threads = threads;
+        size_t strips = 0;
+        for (const step_method& method : workload->methods()) {
+          if (method.name.find("-strips") == std::string::npos) continue;
+          const auto program = workload->prepare(method, shape);
+          (void)program->run();
+          (void)program->run();
+          EXPECT_EQ(program->verify().wrong, 0u) << method.name << ", " << size.width << "x" << size.height;
+          ++strips;
+        }
+        EXPECT_EQ(strips, 3u);
+        expect_right(*workload, shape, "a plate as wide as strips");
+      }
+    }
+  }
+}
+
 TEST(StencilBody, EndsBeforeWhatWentWrongIsSmoothedAway) {
   EXPECT_EQ(stencil_steps_of({65536, 1, 1}), 1000u);
   EXPECT_EQ(stencil_steps_of({256, 256, 1}), 1000u);
@@ -207,7 +252,10 @@ TEST(StencilText, TakesTheMeanOfTheNeighbours) {
   const auto middle = [&](const stencil_size& size, size_t at) {
     b = a;
     stencil_kept<float> now = stencil_load(a.data(), b.data(), 0);
-    stencil_step(stencil_dimensions(size), size, &now, {1, 0, 1, 0});
+    stencil_kept<float> again = now;
+    EXPECT_EQ(stencil_step(stencil_dimensions(size), size, &again, 1e4f, {1, 0, 1, 0}), 0u)
+        << "no point changes so much";
+    EXPECT_NE(stencil_step(stencil_dimensions(size), size, &now, 0.0f, {1, 0, 1, 0}), 0u);
     EXPECT_EQ(now.from, b.data());
     return b[at];
   };

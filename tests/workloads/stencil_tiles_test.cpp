@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <barrier>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "support/exchanging_threads.hpp"
+#include "workloads/stencil/stencil_converging.hpp"
 #include "workloads/stencil/stencil_on_chip.hpp"
 #include "workloads/stencil/stencil_strips.hpp"
 
@@ -168,6 +171,102 @@ TEST(StencilStrips, FindWhatTheHostFinds) {
   EXPECT_EQ((wrong_in_strips<float, 8, 1, true>({192, 16, 1}, 2, 96)), 0u) << "a warp that is at no side";
   EXPECT_EQ((wrong_in_strips<float, 16, 2, true>({128, 32, 1}, 2, 32)), 0u);
   EXPECT_EQ((wrong_in_strips<double, 2, 2, false>({128, 4, 1}, 2, 32)), 0u) << "nothing between the rims";
+}
+
+/// The same with votes, for one launch of up to so many steps.
+struct played_votes : played_barrier {
+  struct token {
+    std::barrier<>::arrival_token arrived;
+    uint32_t vote;
+  };
+  std::vector<std::atomic<bool>>& answers;
+  uint32_t votes = 0;
+
+  played_votes(const test::exchanging_grid& of, std::barrier<>& every, std::vector<std::atomic<bool>>& all_answers)
+      : played_barrier{of, every}, answers(all_answers) {}
+  void enter_votes() {}
+  token arrive_or(bool mine) {
+    if (mine) answers.at(votes) = true;
+    grid.sync_block();
+    return {all.arrive(), votes++};
+  }
+  bool wait(token&& given) {
+    all.wait(std::move(given.arrived));
+    return answers[given.vote];
+  }
+  bool sync_or(bool mine) { return wait(arrive_or(mine)); }
+};
+
+/// Runs `body(grid, votes, until)` in all threads for a plate that ends by itself after about so many steps; returns
+/// how many words are wrong then.
+template <class Real, class Body>
+uint64_t wrong_when_converged(const stencil_body& of, uint32_t blocks, uint32_t threads, const Body& body) {
+  std::vector<std::vector<point_pair<Real>>> buffers;
+  for (const array_content& content : of.content()) {
+    buffers.emplace_back(content.bytes / sizeof(point_pair<Real>));
+    std::memcpy(static_cast<void*>(buffers.back().data()), content.first.get(), content.bytes);
+  }
+  std::vector<uint32_t> words(std::begin(convergence_words), std::end(convergence_words));
+  const auto until = convergence_of<Real>(of, words.data());
+  std::vector<std::atomic<bool>> answers(until.most);
+  test::on_exchanging_threads(blocks, threads, [&](const test::exchanging_grid& grid, std::barrier<>& all) {
+    played_votes votes(grid, all, answers);
+    body(grid, votes, until, &buffers[0].front().left, &buffers[1].front().left);
+  });
+  return different_words(of.content().front(), reinterpret_cast<const uint32_t*>(buffers[0].data()));
+}
+
+template <class Real>
+stencil_body converging_body(const stencil_size& size, uint32_t steps) {
+  return stencil_body::until_converged(size, sizeof(Real) == 8 ? stencil_real::twice : stencil_real::single, steps);
+}
+
+template <class Real, uint32_t Rows, uint32_t Pairs, template <class, uint32_t, class> class Exchange>
+uint64_t wrong_in_converged_strips(const stencil_size& size, uint32_t steps, uint32_t blocks, uint32_t threads) {
+  const stencil_body body = converging_body<Real>(size, steps);
+  std::vector<point_pair<Real>> rims(size_t{2} * (size.height / Rows) * size.width);
+  return wrong_when_converged<Real>(
+      body, blocks, threads, [&](const auto& grid, auto& votes, const auto& until, Real* points, Real*) {
+        const converging_strips<Real, Rows, Pairs> work{{{}, points, &rims.front().left, size}, until};
+        Exchange<Real, Pairs, played_votes> rows(votes, grid, work);
+        work.relax(grid, until.most, rows);
+      });
+}
+
+TEST(ConvergingStencil, StripsEndWhenTheHostEnds) {
+  for (const uint32_t steps : {5u, 6u}) {
+    EXPECT_EQ((wrong_in_converged_strips<float, 8, 1, strips_by_votes>({64, 16, 1}, steps, 2, 32)), 0u);
+    EXPECT_EQ((wrong_in_converged_strips<float, 8, 1, strips_by_words>({64, 16, 1}, steps, 2, 32)), 0u);
+    EXPECT_EQ((wrong_in_converged_strips<double, 8, 2, strips_by_votes>({128, 16, 1}, steps, 3, 32)), 0u)
+        << "a block without a strip";
+    EXPECT_EQ((wrong_in_converged_strips<double, 8, 1, strips_by_words>({192, 24, 1}, steps, 3, 96)), 0u);
+  }
+}
+
+TEST(ConvergingStencil, TilesEndWhenTheHostEnds) {
+  for (const uint32_t steps : {5u, 6u}) {
+    const stencil_size size{6, 9, 12};
+    const stencil_body body = converging_body<float>(size, steps);
+    using text = stencil_on_chip<float, 3>;
+    const stencil_tiles tiles = tiles_for(size, 4, {64 * 1024, 32, text::most_rows, sizeof(float)}).tiles;
+    EXPECT_EQ((wrong_when_converged<float>(body, 4, 32,
+                                           [&](const auto& grid, auto& votes, const auto& until, float* a, float* b) {
+                                             const text work{{}, a, b, size, tiles};
+                                             stencil_by_votes<text, float>{work, until}.run(grid, votes);
+                                           })),
+              0u);
+  }
+}
+
+TEST(ConvergingStencil, HasATolerance) {
+  const stencil_body body = converging_body<float>({32, 32, 1}, 20);
+  EXPECT_GE(body.steps().count, 20u);
+  EXPECT_LT(body.steps().count, 25u);
+  EXPECT_GT(*body.tolerance(), 0);
+  EXPECT_LT(*body.tolerance(), 1);
+  EXPECT_LT(*converging_body<float>({32, 32, 1}, 40).tolerance(), *body.tolerance());
+  EXPECT_FALSE(stencil_body({32, 32, 1}).tolerance());
+  EXPECT_THROW((void)converging_body<float>({4, 4, 1}, 4000), invalid_argument) << "nothing changes any more";
 }
 
 TEST(StencilStrips, SayWhatLacks) {

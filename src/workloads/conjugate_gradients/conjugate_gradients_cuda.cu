@@ -3,6 +3,7 @@
 
 #include "boundary/cuda_barriers.hpp"
 #include "boundary/cuda_text.cuh"
+#include "boundary/cuda_waiting.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "workloads/conjugate_gradients/conjugate_gradients.hpp"
 
@@ -14,20 +15,10 @@ namespace {
 using conjugate_barriers =
     grid::algorithm_list<grid::cooperative_groups, grid::placed_counters<ordering::acquire_release>>;
 
-/// The storages of two barriers, whose votes are under way at once: the kernel's last two parameters.
-class two_barriers : public cuda_waiting {
- public:
-  two_barriers(const cuda_target& where, uint32_t blocks)
-      : low_(where.device(), blocks), high_(where.device(), blocks) {}
-  void launch(const cuda_target& where, const launch_shape& shape, const void* kernel,
-              std::vector<void*> arguments) override {
-    launch_by_address(where.device(), where.stream(), shape, kernel, std::move(arguments), low_.barrier(),
-                      high_.barrier());
-  }
-  void place_anew() override {}  // placed counters choose where their words lie
-
- private:
-  grid_barrier_storage low_, high_;
+/// The storages of two barriers, whose votes are under way at once.
+struct two_barriers {
+  two_barriers(const cuda_device& device, uint32_t blocks) : low(device, blocks), high(device, blocks) {}
+  grid_barrier_storage low, high;
 };
 
 template <class Text>
@@ -82,8 +73,10 @@ class cuda_conjugate : public workload {
         where_, kernels, text, steps,
         std::make_shared<conjugate_result>(problem_, sizeof(Real) == sizeof(double), shape.blocks, memory)};
     all.own.push_back({conjugate_votes_method(), reinterpret_cast<const void*>(&run_conjugate_votes<in_registers>),
-                       [](const cuda_target& where, const step_shape& of) -> std::unique_ptr<cuda_waiting> {
-                         return std::make_unique<two_barriers>(where, of.blocks);
+                       [](const cuda_target& where, const step_shape& of) {
+                         return waiting_by_several(
+                             where, [&where, blocks = of.blocks] { return two_barriers(where.device(), blocks); },
+                             [](two_barriers& both, auto&& take) { take(both.low.barrier(), both.high.barrier()); });
                        }});
     return all;
   }

@@ -8,6 +8,7 @@
 
 #include "boundary/cuda_graph.hpp"
 #include "boundary/cuda_launch.hpp"
+#include "boundary/cuda_pinned.hpp"
 #include "boundary/cuda_target.hpp"
 #include "measure/cuda_clock.cuh"
 #include "measure/host_timer.hpp"
@@ -41,22 +42,6 @@ template <class Kernel>
 const void* address(Kernel* kernel) {
   return reinterpret_cast<const void*>(kernel);
 }
-
-/// Pinned memory of the host, for copies that a stream orders.
-template <class Word>
-class pinned_words {
- public:
-  explicit pinned_words(size_t count) {
-    check_cuda(cudaMallocHost(reinterpret_cast<void**>(&words_), count * sizeof(Word)), "cudaMallocHost");
-  }
-  ~pinned_words() { (void)cudaFreeHost(words_); }
-  pinned_words(const pinned_words&) = delete;
-  pinned_words& operator=(const pinned_words&) = delete;
-  Word* get() const { return words_; }
-
- private:
-  Word* words_ = nullptr;
-};
 
 /// What all ways to launch have in common: what is counted, and timing.
 class counted_program : public launch_program {

@@ -1,6 +1,10 @@
 #include "workloads/stencil/stencil.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <utility>
 
 namespace gpusync::tool {
 
@@ -23,47 +27,95 @@ std::vector<Real> start_of(const stencil_size& size) {
   return body;
 }
 
-/// All of them after a relaxation, in the order of operations that devices have.
-template <class Real>
-std::vector<Real> end_of(const stencil_size& size, uint32_t steps, std::vector<Real> from) {
-  std::vector<Real> to = from;
+/// One step, in the order of operations that devices have; returns the largest change of a point, if it Asks: that
+/// takes as long as the step.
+template <bool Asks, class Real>
+Real relax_once(const stencil_size& size, const std::vector<Real>& from, std::vector<Real>& to) {
   const auto inside = [](uint32_t place, uint32_t length) {
     return length == 1 || (place != 0 && place != length - 1);
   };
   const size_t row_length = size.width, plate = row_length * size.height;
   const bool is_rod = size.height == 1, is_plate = !is_rod && size.depth == 1;
-  for (uint32_t step = 0; step < steps; ++step) {
-    for (uint32_t z = 0; z < size.depth; ++z) {
-      for (uint32_t y = 0; y < size.height; ++y) {
-        if (!inside(z, size.depth) || !inside(y, size.height)) continue;
-        for (size_t x = 1; x + 1 < size.width; ++x) {
-          const size_t at = z * plate + y * row_length + x;
-          const Real across = from[at - 1] + from[at + 1];
-          if (is_rod) {
-            to[at] = across * Real{0.5f};
-            continue;
-          }
+  Real largest = 0;
+  for (uint32_t z = 0; z < size.depth; ++z) {
+    for (uint32_t y = 0; y < size.height; ++y) {
+      if (!inside(z, size.depth) || !inside(y, size.height)) continue;
+      for (size_t x = 1; x + 1 < size.width; ++x) {
+        const size_t at = z * plate + y * row_length + x;
+        const Real across = from[at - 1] + from[at + 1];
+        if (is_rod) {
+          to[at] = across * Real{0.5f};
+        } else {
           const Real along = from[at - row_length] + from[at + row_length];
           to[at] = is_plate ? (along + across) * Real{0.25f}
                             : ((across + along) + (from[at - plate] + from[at + plate])) * (Real{1} / Real{6});
         }
+        if constexpr (Asks) largest = std::max(largest, std::abs(to[at] - from[at]));
       }
     }
-    from.swap(to);
   }
-  return from;
+  return largest;
 }
 
 /// Points that the host relaxes in some seconds.
 constexpr uint64_t most_relaxed = 4'000'000'000;
 
-/// The first buffer, with what it must hold after the steps.
+/// Points, and what becomes of them.
 template <class Real>
-array_content relaxed(const stencil_size& size, uint32_t steps) {
-  const std::vector<Real> start = start_of<Real>(size);
-  array_content content = array_content::of(start);
-  content.expected = array_content::of(end_of(size, steps, start)).first;
-  return content;
+class relaxation {
+ public:
+  explicit relaxation(const stencil_size& size)
+      : size_(size), start_(start_of<Real>(size)), from_(start_), to_(from_) {}
+
+  /// Returns the largest change of a point, if it Asks.
+  template <bool Asks>
+  Real step() {
+    const Real largest = relax_once<Asks>(size_, from_, to_);
+    from_.swap(to_);
+    return largest;
+  }
+  /// The first buffer, with what it must hold now.
+  array_content content() const {
+    array_content made = array_content::of(start_);
+    made.expected = array_content::of(from_).first;
+    return made;
+  }
+
+ private:
+  const stencil_size size_;
+  const std::vector<Real> start_;
+  std::vector<Real> from_, to_;
+};
+
+/// Relaxes until nothing changes by more than a tolerance that lies between the largest changes of two steps, some
+/// `wanted` steps behind the start, and one step more. Returns the tolerance; `steps`: how many these were.
+template <class Real>
+Real relax_until_converged(relaxation<Real>& body, uint32_t wanted, uint32_t& steps) {
+  // What is said to be larger must be so whatever is rounded: all points are at most 1.
+  constexpr Real margin = 4 * std::numeric_limits<Real>::epsilon();
+  Real least = body.template step<true>();  // of all steps before
+  for (uint32_t step = 1; step < 2 * wanted; ++step) {
+    const Real largest = body.template step<true>();
+    if (step + 2 >= wanted && least - largest > 2 * margin) {
+      (void)body.template step<false>();
+      steps = step + 2;
+      return largest + (least - largest) / 2;
+    }
+    least = std::min(least, largest);
+  }
+  throw invalid_argument("No point of this body changes any more before so many steps: take fewer, or more points.");
+}
+
+template <class Real>
+std::pair<array_content, std::optional<double>> relaxed(const stencil_size& size, uint32_t& steps, bool converges) {
+  relaxation<Real> body(size);
+  std::optional<double> tolerance;
+  if (converges) {
+    tolerance = relax_until_converged(body, steps, steps);
+  } else {
+    for (uint32_t step = 0; step < steps; ++step) (void)body.template step<false>();
+  }
+  return {body.content(), tolerance};
 }
 
 }  // namespace
@@ -79,18 +131,25 @@ uint32_t stencil_steps_of(const stencil_size& size) {
 }
 
 stencil_body::stencil_body(const stencil_size& size, stencil_real real, uint32_t steps)
-    : size_(size),
-      real_(real),
-      steps_(steps),
-      first_(real == stencil_real::twice ? relaxed<double>(size, steps) : relaxed<float>(size, steps)),
-      second_(first_) {
+    : stencil_body(size, real, steps, false) {}
+
+stencil_body::stencil_body(const stencil_size& size, stencil_real real, uint32_t steps, bool converges)
+    : size_(size), real_(real), steps_(steps) {
+  std::tie(first_, tolerance_) =
+      real == stencil_real::twice ? relaxed<double>(size, steps_, converges) : relaxed<float>(size, steps_, converges);
+  second_ = first_;
   second_.expected.reset();
+}
+
+stencil_body stencil_body::until_converged(const stencil_size& size, stencil_real real, uint32_t steps) {
+  return {size, real, steps, true};
 }
 
 std::shared_ptr<run_data> stencil_body::result(std::shared_ptr<arrays> memory) const {
   return std::make_shared<expected_array>(std::move(memory), first_.bytes,
                                           "every point after each of the timed relaxations of " +
-                                              std::to_string(steps_) + " steps, bit for bit as the host computed it");
+                                              std::to_string(steps_) + " steps, bit for bit as the host computed it" +
+                                              (tolerance_ ? ": one step more or less would show" : ""));
 }
 
 }  // namespace gpusync::tool

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "boundary/arrays.hpp"
@@ -28,9 +29,15 @@ class stencil_body {
   stencil_body(const stencil_size& size, stencil_real real, uint32_t steps);
   stencil_body(const stencil_size& size, stencil_real real) : stencil_body(size, real, stencil_steps_of(size)) {}
   explicit stencil_body(const stencil_size& size) : stencil_body(size, stencil_real::single) {}
+  /// One that is relaxed until no point changes by more than a tolerance, and then for one step more: so the answer of
+  /// a step may be under way while the next is computed. Of some `steps` steps, which the tolerance is chosen for.
+  /// Throws invalid_argument if there is no such tolerance: the largest change must become smaller from step to step.
+  static stencil_body until_converged(const stencil_size& size, stencil_real real, uint32_t steps);
 
   const stencil_size& size() const { return size_; }
   stencil_real real() const { return real_; }
+  /// None: the number of steps is given.
+  std::optional<double> tolerance() const { return tolerance_; }
   /// Two buffers that both hold the start. The rim (a rod's ends, a block's faces) keeps its own.
   std::vector<array_content> content() const { return {first_, second_}; }
   /// The check of runs in such memory.
@@ -39,9 +46,12 @@ class stencil_body {
   step_sequence steps() const { return step_sequence::of_whole(steps_); }
 
  private:
-  const stencil_size size_;
-  const stencil_real real_;
-  const uint32_t steps_;
+  stencil_body(const stencil_size& size, stencil_real real, uint32_t steps, bool converges);
+
+  stencil_size size_;
+  stencil_real real_;
+  uint32_t steps_;
+  std::optional<double> tolerance_;
   array_content first_, second_;
 };
 

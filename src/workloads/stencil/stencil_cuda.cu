@@ -14,6 +14,7 @@ class cuda_stencil : public stencil_device {
   explicit cuda_stencil(const device_description& description) : where_(description.index) {}
 
   std::unique_ptr<workload> relaxing(const stencil_body& body) override {
+    if (body.tolerance()) return workload_of(converging_relaxation_on_cuda(where_, body));
     return workload_of(body.real() == stencil_real::twice ? twice_relaxation_on_cuda(where_, body)
                                                           : single_relaxation_on_cuda(where_, body));
   }

@@ -63,6 +63,37 @@ __global__ void __launch_bounds__(Text::most_threads, 1)
   text.relax(grid, steps, rows);
 }
 
+/// What blocks wait by whose strips lie side by side, and the grid: their storages for a shape.
+template <class Real>
+auto strips_halo(const cuda_target& on, const stencil_size& size, const step_shape& shape) {
+  return halo_storage<Real>(on.device(), strip_neighbours(size.height / strip_rows(size.width), shape.blocks),
+                            2 * size.width);
+}
+inline auto waiting_by_barrier(const char* name) {
+  return [name](const cuda_target& on, const step_shape& shape) -> std::unique_ptr<cuda_waiting> {
+    return make_cuda_barrier(name, on, shape.blocks, std::nullopt);
+  };
+}
+
+/// Adds a method of strips that is compiled for each number of pairs of points a thread that a shape may ask for:
+/// `text_of(pairs)`, and its kernel: `kernel_of(text)`.
+template <uint32_t... Pairs, class TextOf, class KernelOf, class WaitsBy>
+void add_strip_method(cuda_computation& to, const stencil_size& size, step_method method, TextOf text_of,
+                      KernelOf kernel_of, WaitsBy waits_by) {
+  const auto fit = [=](const step_shape& shape) {
+    require_strips(size, shape);
+    cuda_on_chip::fitted found{};
+    const auto take_if_it_fits = [&](const auto& text) {
+      if (text.columns != 2 * strip_pairs(size, shape)) return;
+      found = {bytes_of(text), text.shared_bytes(shape.threads, cuda_grid::warp_size), kernel_of(text)};
+    };
+    (take_if_it_fits(text_of(std::integral_constant<uint32_t, Pairs>{})), ...);
+    return found;
+  };
+  const void* const kernels[] = {kernel_of(text_of(std::integral_constant<uint32_t, Pairs>{}))...};
+  to.own.push_back({std::move(method), kernels[0], waits_by, fit});
+}
+
 /// The text that keeps strips on the chip, of so many rows, compiled for each number of pairs of points a thread that a
 /// shape may ask for; `rim`: see there.
 template <class Real, uint32_t Rows, uint32_t... Pairs>
@@ -70,10 +101,7 @@ void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real
   using halo_type = halo<Real, halo_form::words>;
   const auto by_halo = [size](const cuda_target& on, const step_shape& shape) {
     return waiting_by(
-        on,
-        [&on, size, blocks = shape.blocks] {
-          return halo_storage<Real>(on.device(), strip_neighbours(size.height / Rows, blocks), 2 * size.width);
-        },
+        on, [&on, size, shape] { return strips_halo<Real>(on, size, shape); },
         [](halo_storage<Real>& storage) { return storage.template halo<halo_form::words>(); });
   };
   const auto by_neighbours = [size](const cuda_target& on, const step_shape& shape) {
@@ -84,25 +112,11 @@ void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real
         },
         [](neighbour_barrier_storage& storage) { return storage.barrier(); });
   };
-  const auto by_barrier = [](const char* name) {
-    return [name](const cuda_target& on, const step_shape& shape) -> std::unique_ptr<cuda_waiting> {
-      return make_cuda_barrier(name, on, shape.blocks, std::nullopt);
-    };
-  };
-  // `kernel_of`: a text.
   const auto add = [&](step_method method, auto kernel_of, auto waits_by) {
-    const auto fit = [=](const step_shape& shape) {
-      require_strips(size, shape);
-      cuda_on_chip::fitted found{};
-      const auto take_if_it_fits = [&](const auto& text) {
-        if (text.columns != 2 * strip_pairs(size, shape)) return;
-        found = {bytes_of(text), text.shared_bytes(shape.threads, cuda_grid::warp_size), kernel_of(text)};
-      };
-      (take_if_it_fits(stencil_strips<Real, Rows, Pairs>{{}, body, rim, size}), ...);
-      return found;
+    const auto text_of = [=](auto pairs) {
+      return stencil_strips<Real, Rows, decltype(pairs)::value>{{}, body, rim, size};
     };
-    const void* const kernels[] = {kernel_of(stencil_strips<Real, Rows, Pairs>{})...};
-    to.own.push_back({std::move(method), kernels[0], waits_by, fit});
+    add_strip_method<Pairs...>(to, size, std::move(method), text_of, kernel_of, waits_by);
   };
   const auto by = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   add(
@@ -122,13 +136,13 @@ void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real
       [by](const auto& text) {
         return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, grid_barrier, false>);
       },
-      by_barrier(ours));
+      waiting_by_barrier(ours));
   barrier.name += "-split";
   barrier.title += ", split phase";
   add(
       barrier,
       [by](const auto& text) { return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, grid_barrier, true>); },
-      by_barrier(ours));
+      waiting_by_barrier(ours));
   step_method cg = stencil_method("cg-strips", "cooperative groups, strips on the chip");
   cg.kind = method_kind::barrier;
   cg.rival = true;
@@ -138,7 +152,7 @@ void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real
         using barrier_type = barrier_with<grid::cooperative_groups>;
         return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, barrier_type, false>);
       },
-      by_barrier("cg"));
+      waiting_by_barrier("cg"));
 }
 
 template <class Real>

@@ -10,5 +10,7 @@ namespace gpusync::tool {
 /// must outlive it.
 cuda_computation single_relaxation_on_cuda(const cuda_target& where, const stencil_body& body);
 cuda_computation twice_relaxation_on_cuda(const cuda_target& where, const stencil_body& body);
+/// That of a plate or a cube which ends by itself.
+cuda_computation converging_relaxation_on_cuda(const cuda_target& where, const stencil_body& body);
 
 }  // namespace gpusync::tool

@@ -56,18 +56,29 @@ struct stencil_on_chip : computation {
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD void step(Grid grid, uint32_t number, kept& now) const {
+    (void)relax(grid, number, now, Real{0});
+  }
+  /// The same; returns whether one of the thread's points has changed by more than `tolerance`.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD bool relax(Grid grid, uint32_t number, kept& now, Real tolerance) const {
     forget(grid, now);
     const stencil_kept<Real> buffers = stencil_load(a, b, number);
+    uint32_t changed = 0;
     march(
         grid, now,
         [&](uint32_t r, pair before, pair after) {
-          const pair fresh = relaxed(grid, buffers.from, now, r, now.own[r], before, after);
+          const pair old = now.own[r];
+          const pair fresh = relaxed(grid, buffers.from, now, r, old, before, after);
           if (on_rim(now, r)) write(buffers.to, now.global + r * row_pitch(), fresh);
+          changed |= stencil_has_changed(old.left, fresh.left, tolerance);
+          changed |= stencil_has_changed(old.right, fresh.right, tolerance);
           return fresh;
         },
         buffers.from);
     grid.sync_block();
     share(grid, now);
+    return changed != 0;
   }
 
   /// What other blocks wait for: the tile's rim.

@@ -19,6 +19,7 @@ class opencl_stencil : public stencil_device {
   }
 
   std::unique_ptr<workload> relaxing(const stencil_body& body) override {
+    if (body.tolerance()) throw invalid_argument("On OpenCL devices relaxations have a number of steps.");
     const auto memory = std::make_shared<opencl_arrays>(target_, body.content());
     const auto set_arguments = [memory, size = body.size()](cl::Kernel& kernel, cl_uint first) {
       kernel.setArg(memory->set_arguments(kernel, first), size);

@@ -5,10 +5,17 @@
 // An exchange is how those rows travel:
 //
 //   put(grid, row, points)      the thread's points of the strip's first row (0) or last (1)
-//   pass(grid, meanwhile)       the block's threads meet; then calls `meanwhile()`; then those of the blocks beside may
+//   pass(grid, changed, meanwhile)
+//                               the block's threads meet; then calls `meanwhile()`; then those of the blocks beside may
 //                               be read
 //   get(grid, above, below)     the thread's points there
 //   next()                      the step is over for the thread, which has got what threads of its number have put
+//
+// One that asks whether anything has changed (its `asks`) has besides
+//
+//   has_changed(old, fresh)     whether a point has
+//   is_over(passed)             with what pass() has returned, behind next(): whether no thread of any block has said
+//                               that one of its points had `changed` in the step before
 #pragma once
 
 #include <type_traits>
@@ -39,7 +46,7 @@ struct stencil_strips : computation {
     return size_t{4} * Rows * (threads / warp_size) * sizeof(Real);
   }
 
-  /// All steps. Whole warps; as many threads as a row has points, over `columns`.
+  /// All steps, or as many as the exchange says. Whole warps; as many threads as a row has points, over `columns`.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Exchange>
   GPUSYNC_HD void relax(Grid grid, uint32_t steps, Exchange& exchange) const {
@@ -55,6 +62,7 @@ struct stencil_strips : computation {
       for (uint32_t c = 0; c < columns; ++c) own[r][c] = body[size_t{first_row + r} * size.width + column + c];
     }
     const warp_end end = end_of(grid);
+    bool changed = true;  // in the step before
     for (uint32_t s = 0; s < steps; ++s) {
       if (has_strip) {
         exchange.put(grid, 0, own[0]);
@@ -84,9 +92,20 @@ struct stencil_strips : computation {
         if (at_left) own[r][0] = outer[r];
         if (at_right) own[r][columns - 1] = outer[r];
       };
+      // The sides, which are put back, have not changed.
+      bool has_changed = false;
+      const auto look = [&](const Real(&old)[columns], const Real(&fresh)[columns]) {
+        if constexpr (Exchange::asks) {
+          GPUSYNC_UNROLL()
+          for (uint32_t c = 0; c < columns; ++c) {
+            const bool is_side = (c == 0 && at_left) || (c + 1 == columns && at_right);
+            has_changed |= !is_side && exchange.has_changed(old[c], fresh[c]);
+          }
+        }
+      };
       Real before[columns], second[columns], beside_first[columns], beside_last[columns];
       copy(own[1], second);
-      exchange.pass(grid, [&] {
+      auto passed = exchange.pass(grid, changed, [&] {
         // All that needs nothing from other blocks: inner rows, each from the old ones around it. The first and the
         // last stay old.
         GPUSYNC_UNROLL()
@@ -99,6 +118,7 @@ struct stencil_strips : computation {
           Real across[columns], fresh[columns];
           beside(r, across);
           relaxed(before, own[r + 1], across, fresh);
+          look(own[r], fresh);
           copy(own[r], before);
           copy(fresh, own[r]);
         }
@@ -111,13 +131,25 @@ struct stencil_strips : computation {
       exchange.get(grid, above, below);
       relaxed(above, second, beside_first, fresh);
       relaxed(before, below, beside_last, last);
-      if (!at_top) copy(fresh, own[0]);
-      if (!at_bottom) copy(last, own[Rows - 1]);
+      if (!at_top) {
+        look(own[0], fresh);
+        copy(fresh, own[0]);
+      }
+      if (!at_bottom) {
+        look(own[Rows - 1], last);
+        copy(last, own[Rows - 1]);
+      }
       if (at_left || at_right) {
         keep_side(0);
         keep_side(Rows - 1);
       }
       exchange.next();
+      if constexpr (Exchange::asks) {
+        if (exchange.is_over(static_cast<decltype(passed)&&>(passed))) break;
+        changed = has_strip && has_changed;
+      } else {
+        (void)passed;
+      }
     }
     if (!has_strip) return;
     GPUSYNC_UNROLL()
@@ -162,11 +194,15 @@ struct stencil_strips : computation {
   }
 };
 
+/// What pass() returns of an exchange that does not ask.
+struct nothing_asked {};
+
 /// Rows as words of a halo, in whose slot 0 is the strip above and in slot 1 the one below.
 template <class Real, uint32_t Pairs, class Halo>
 class strips_by_halo {
  public:
   static constexpr uint32_t columns = 2 * Pairs;
+  static constexpr bool asks = false;
 
   /// Words of a block: two rows.
   static constexpr uint32_t words(uint32_t width) { return 2 * width; }
@@ -202,17 +238,11 @@ class strips_by_halo {
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Meanwhile>
-  GPUSYNC_HD void pass(Grid grid, Meanwhile&& meanwhile) {
+  GPUSYNC_HD nothing_asked pass(Grid grid, bool, Meanwhile&& meanwhile) {
     halo_.send();
     grid.sync_block();
-    // The trip to memory goes on meanwhile.
-    if constexpr (in_pairs) {
-      asked_ = halo_.ask_pairs(from_);
-    } else {
-      asked_ = halo_.ask(from_);
-    }
-    meanwhile();
-    halo_.receive();
+    receive(meanwhile);
+    return {};
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -237,6 +267,23 @@ class strips_by_halo {
   }
   GPUSYNC_API void next() { halo_.next_alone(); }
 
+ protected:
+  /// The rest of pass(), once the block's threads have met.
+  GPUSYNC_API_TEMPLATE
+  template <class Meanwhile>
+  GPUSYNC_HD void receive(Meanwhile&& meanwhile) {
+    // The trip to memory goes on meanwhile.
+    if constexpr (in_pairs) {
+      asked_ = halo_.ask_pairs(from_);
+    } else {
+      asked_ = halo_.ask(from_);
+    }
+    meanwhile();
+    halo_.receive();
+  }
+
+  Halo& halo_;
+
  private:
   /// Accesses of 16 bytes for a thread's part of a row: each of a point and its step, or of two.
   static constexpr bool in_pairs = sizeof(Real) == 4;
@@ -252,7 +299,6 @@ class strips_by_halo {
     return (i * grid.threads() + grid.thread()) * (in_pairs ? 2 : 1);
   }
 
-  Halo& halo_;
   own_type own_[2][of_row] = {};
   halo_word from_[2 * of_row];
   asked_type asked_;
@@ -263,6 +309,7 @@ template <class Real, uint32_t Pairs, class Barrier, bool Split>
 class strips_by_barrier {
  public:
   static constexpr uint32_t columns = 2 * Pairs;
+  static constexpr bool asks = false;
 
   /// `rows`: stencil_strips::rim.
   GPUSYNC_API_TEMPLATE
@@ -283,7 +330,7 @@ class strips_by_barrier {
 
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Meanwhile>
-  GPUSYNC_HD void pass(Grid, Meanwhile&& meanwhile) {
+  GPUSYNC_HD nothing_asked pass(Grid, bool, Meanwhile&& meanwhile) {
     if constexpr (Split) {
       auto token = barrier_.arrive();
       meanwhile();
@@ -292,6 +339,7 @@ class strips_by_barrier {
       barrier_.sync();
       meanwhile();
     }
+    return {};
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -307,6 +355,9 @@ class strips_by_barrier {
   }
   GPUSYNC_API void next() { odd_ = !odd_; }
 
+ protected:
+  Barrier& barrier_;
+
  private:
   /// Points that a thread moves at once.
   struct alignas(2 * sizeof(Real)) pair {
@@ -320,7 +371,6 @@ class strips_by_barrier {
            grid.thread();
   }
 
-  Barrier& barrier_;
   Real* rows_;
   uint32_t width_;
   uint32_t strips_;

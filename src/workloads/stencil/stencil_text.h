@@ -44,33 +44,51 @@ STEP_FUNCTION uint32_t stencil_first_row(uint32_t rows, uint32_t block, uint32_t
   return (uint32_t)((size_t)rows * block / blocks);
 }
 
+/// Whether a point has changed by more than `tolerance`. No multiply-add can be made of this either.
+STENCIL_TEMPLATE
+STEP_FUNCTION uint32_t stencil_has_changed(real old, real fresh, real tolerance) {
+  return (uint32_t)(fresh > old + tolerance || fresh < old - tolerance);
+}
+
+// The next three make points new, and return whether one of the calling thread's has changed by more than `tolerance`.
+// For who does not ask nothing of that is compiled.
+
 /// Points are dealt out to threads.
 STENCIL_TEMPLATE
-STEP_FUNCTION void stencil_relax_rod(stencil_size size, STENCIL_KEPT now, step_place here) {
+STEP_FUNCTION uint32_t stencil_relax_rod(stencil_size size, STENCIL_KEPT now, real tolerance, step_place here) {
+  uint32_t changed = 0;
   for (uint32_t i = 1 + here.block * here.threads + here.thread; i + 1 < size.width; i += here.blocks * here.threads) {
-    now.to[i] = (now.from[i - 1] + now.from[i + 1]) * (real)0.5f;
+    const real fresh = (now.from[i - 1] + now.from[i + 1]) * (real)0.5f;
+    now.to[i] = fresh;
+    changed |= stencil_has_changed(now.from[i], fresh, tolerance);
   }
+  return changed;
 }
 
 /// Rows are dealt out to blocks, columns to threads.
 STENCIL_TEMPLATE
-STEP_FUNCTION void stencil_relax_plate(stencil_size size, STENCIL_KEPT now, step_place here) {
+STEP_FUNCTION uint32_t stencil_relax_plate(stencil_size size, STENCIL_KEPT now, real tolerance, step_place here) {
   const size_t width = size.width;
+  uint32_t changed = 0;
   const uint32_t end = 1 + stencil_first_row(size.height - 2, here.block + 1, here.blocks);
   for (uint32_t row = 1 + stencil_first_row(size.height - 2, here.block, here.blocks); row < end; ++row) {
     STEP_GLOBAL const real* const from = now.from + row * width;
     STEP_GLOBAL real* const to = now.to + row * width;
     for (uint32_t column = 1 + here.thread; column + 1 < size.width; column += here.threads) {
       STEP_GLOBAL const real* const point = from + column;
-      to[column] = ((*(point - width) + point[width]) + (*(point - 1) + point[1])) * (real)0.25f;
+      const real fresh = ((*(point - width) + point[width]) + (*(point - 1) + point[1])) * (real)0.25f;
+      to[column] = fresh;
+      changed |= stencil_has_changed(*point, fresh, tolerance);
     }
   }
+  return changed;
 }
 
 /// The rows of all plates are dealt out to blocks, columns to threads.
 STENCIL_TEMPLATE
-STEP_FUNCTION void stencil_relax_block(stencil_size size, STENCIL_KEPT now, step_place here) {
+STEP_FUNCTION uint32_t stencil_relax_block(stencil_size size, STENCIL_KEPT now, real tolerance, step_place here) {
   const size_t width = size.width, plate = width * size.height;
+  uint32_t changed = 0;
   const uint32_t inner = size.height - 2, rows = inner * (size.depth - 2);
   const uint32_t end = stencil_first_row(rows, here.block + 1, here.blocks);
   for (uint32_t row = stencil_first_row(rows, here.block, here.blocks); row < end; ++row) {
@@ -78,9 +96,12 @@ STEP_FUNCTION void stencil_relax_block(stencil_size size, STENCIL_KEPT now, step
     for (uint32_t column = 1 + here.thread; column + 1 < size.width; column += here.threads) {
       STEP_GLOBAL const real* const point = now.from + first + column;
       const real across = *(point - 1) + point[1], along = *(point - width) + point[width];
-      now.to[first + column] = ((across + along) + (*(point - plate) + point[plate])) * ((real)1 / (real)6);
+      const real fresh = ((across + along) + (*(point - plate) + point[plate])) * ((real)1 / (real)6);
+      now.to[first + column] = fresh;
+      changed |= stencil_has_changed(*point, fresh, tolerance);
     }
   }
+  return changed;
 }
 
 /// 1, 2 or 3.
@@ -88,19 +109,17 @@ STEP_FUNCTION uint32_t stencil_dimensions(stencil_size size) {
   return size.height == 1 ? 1 : size.depth == 1 ? 2 : 3;
 }
 
-/// The calling thread's part of a step.
+/// The calling thread's part of a step; returns whether one of its points has changed by more than `tolerance`.
 STENCIL_TEMPLATE
-STEP_FUNCTION void stencil_step(uint32_t dimensions, stencil_size size, STENCIL_KEPT* now, step_place here) {
-  if (dimensions == 1) {
-    stencil_relax_rod(size, *now, here);
-  } else if (dimensions == 2) {
-    stencil_relax_plate(size, *now, here);
-  } else {
-    stencil_relax_block(size, *now, here);
-  }
+STEP_FUNCTION uint32_t stencil_step(uint32_t dimensions, stencil_size size, STENCIL_KEPT* now, real tolerance,
+                                    step_place here) {
+  const uint32_t changed = dimensions == 1   ? stencil_relax_rod(size, *now, tolerance, here)
+                           : dimensions == 2 ? stencil_relax_plate(size, *now, tolerance, here)
+                                             : stencil_relax_block(size, *now, tolerance, here);
   STEP_GLOBAL real* const read = (STEP_GLOBAL real*)now->from;
   now->from = now->to;
   now->to = read;
+  return changed;
 }
 
 #ifdef __OPENCL_VERSION__  // what boundary/steps.cl asks for
@@ -111,7 +130,7 @@ static step_kept step_load(uint number, STEP_PARAMETERS) {
   return stencil_load(a, b, number);
 }
 static void step_once(uint number, step_kept* now, STEP_PARAMETERS) {
-  stencil_step(stencil_dimensions(size), size, now, step_here());
+  (void)stencil_step(stencil_dimensions(size), size, now, (real)0, step_here());
 }
 #define step_save(...) (void)0
 #else  // and boundary/computation.hpp; compiled for each number of dimensions
@@ -129,8 +148,14 @@ struct stencil_text : computation {
   }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD void step(Grid grid, uint32_t, kept& now) const {
-    stencil_step(Dimensions, size, &now, step_here(grid));
+  GPUSYNC_HD void step(Grid grid, uint32_t number, kept& now) const {
+    (void)relax(grid, number, now, real{0});
+  }
+  /// A step; returns whether one of the thread's points has changed by more than `tolerance`.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD bool relax(Grid grid, uint32_t, kept& now, real tolerance) const {
+    return stencil_step(Dimensions, size, &now, tolerance, step_here(grid)) != 0;
   }
 };
 #endif

@@ -1,0 +1,62 @@
+// Words that a stream brings to the host. Needs the CUDA runtime's headers, not nvcc.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <type_traits>
+
+#include <gpusync/core/cuda_device.hpp>
+
+namespace gpusync::tool {
+
+/// Pinned memory of the host, for copies that a stream orders.
+template <class Word>
+class pinned_words {
+ public:
+  explicit pinned_words(size_t count) {
+    check_cuda(cudaMallocHost(reinterpret_cast<void**>(&words_), count * sizeof(Word)), "cudaMallocHost");
+  }
+  ~pinned_words() { (void)cudaFreeHost(words_); }
+  pinned_words(const pinned_words&) = delete;
+  pinned_words& operator=(const pinned_words&) = delete;
+  Word* get() const { return words_; }
+
+ private:
+  Word* words_ = nullptr;
+};
+
+/// What a word of the device's holds behind what is queued, of which the host need not wait for the last: questions are
+/// numbered, and two may be open at once.
+class cuda_questions {
+ public:
+  cuda_questions() {
+    for (event& one : answered_) {
+      cudaEvent_t made = nullptr;
+      check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+      one.reset(made);
+    }
+  }
+
+  void ask(cudaStream_t stream, const uint32_t* word, uint32_t number) {
+    const uint32_t slot = number % 2;
+    check_cuda(cudaMemcpyAsync(words_.get() + slot, word, sizeof(uint32_t), cudaMemcpyDeviceToHost, stream),
+               "cudaMemcpyAsync");
+    check_cuda(cudaEventRecord(answered_[slot].get(), stream), "cudaEventRecord");
+  }
+  /// Blocking. Precondition: asked, and not after the next but one was.
+  uint32_t answer(uint32_t number) const {
+    check_cuda(cudaEventSynchronize(answered_[number % 2].get()), "cudaEventSynchronize");
+    return words_.get()[number % 2];
+  }
+
+ private:
+  struct destroy {
+    void operator()(cudaEvent_t event) const { (void)cudaEventDestroy(event); }
+  };
+  using event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, destroy>;
+
+  const pinned_words<uint32_t> words_{2};
+  std::array<event, 2> answered_;
+};
+
+}  // namespace gpusync::tool

@@ -1,0 +1,61 @@
+// What experiments on workload "stencil" have in common: bodies, shapes, types of points.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "boundary/program.hpp"
+#include "experiments/experiment.hpp"
+#include "experiments/shapes.hpp"
+#include "workloads/stencil/stencil.hpp"
+
+namespace gpusync::tool {
+
+/// What points are: the axis `type`.
+struct point_type {
+  std::string name;
+  stencil_real real;
+};
+axis point_axis();
+
+/// What is relaxed, and by which grid.
+struct relaxing {
+  int64_t elements, dimensions;
+  stencil_size size;
+  point_type type;
+  step_shape shape;
+};
+
+/// A case for each of the axes `elements`, `dimensions`, `type` and `shape`; these are the defaults. On the host and on
+/// OpenCL devices the shape is a block on each processor.
+std::vector<relaxing> relaxing_cases(const experiment_request& request, const stencil_device& device,
+                                     const std::vector<uint32_t>& elements, const std::vector<int64_t>& dimensions,
+                                     const std::vector<std::string>& shapes);
+/// In words, and as a row has it.
+std::string label_of(const relaxing& one);
+axis_values axes_of(const relaxing& one);
+
+/// The workloads of cases that are gone through in order: what the host has computed of a body is kept for its next
+/// shape.
+class body_of_cases {
+ public:
+  body_of_cases(stencil_device& device, std::function<stencil_body(const relaxing&)> make)
+      : device_(device), make_(std::move(make)) {}
+  /// Until the next call.
+  workload& of(const relaxing& one, const std::function<void(double, const std::string&)>& progress);
+  /// What of() was about. Precondition: called.
+  const stencil_body& body() const { return *made_; }
+
+ private:
+  stencil_device& device_;
+  const std::function<stencil_body(const relaxing&)> make_;
+  std::optional<stencil_body> made_;
+  std::shared_ptr<workload> body_;
+  relaxing which_{};
+};
+
+}  // namespace gpusync::tool
