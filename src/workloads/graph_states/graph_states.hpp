@@ -18,6 +18,7 @@ struct process_history {
     upload_waits,     ///< a graph was uploaded (cudaGraphUpload) and not launched
     upload_launched,  ///< the same, and then launched once
     upload_dropped,   ///< a graph was uploaded, and destroyed without a launch
+    loop_launched,    ///< a graph with a loop, which the device goes round, was launched once
     kernels_here,     ///< so many kernels ran on the stream of the graphs
     kernels_there,    ///< so many kernels ran on one other stream, which still exists
     streams_used,     ///< so many other streams exist, on each of which a kernel ran
@@ -44,6 +45,8 @@ inline constexpr process_history process_histories[] = {
      process_history::what::upload_launched, 256, true},
     {"graph-uploaded-destroyed", "another graph of 256 nodes was uploaded, and destroyed without a launch",
      process_history::what::upload_dropped, 256},
+    {"graph-looping", "a graph with a loop (a conditional node) of 256 nodes was launched once",
+     process_history::what::loop_launched, 256},
     {"kernels-here-64", "64 kernels ran on the stream of the graphs", process_history::what::kernels_here, 64},
     {"kernels-there-2", "2 kernels ran on another stream", process_history::what::kernels_there, 2},
     {"kernels-there-8", "8 kernels ran on another stream", process_history::what::kernels_there, 8},

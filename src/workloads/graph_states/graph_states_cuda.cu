@@ -12,6 +12,12 @@ namespace {
 
 __global__ void does_nothing() {}
 
+#if CUDART_VERSION >= 13000
+__global__ void end_loop(cudaGraphConditionalHandle loop) {
+  cudaGraphSetConditional(loop, 0);
+}
+#endif
+
 void run_kernels(cudaStream_t stream, uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) does_nothing<<<1, 32, 0, stream>>>();
   check_cuda(cudaGetLastError(), "a kernel");
@@ -51,6 +57,7 @@ class cuda_graph_states : public graph_states_device {
         make_graph(history.count).upload(where_.stream());
         graph_ = cuda_graph();
         return;
+      case what::loop_launched: launch_loop(history.count); return;
       case what::kernels_here: run_kernels(where_.stream(), history.count); return;
       case what::kernels_there:
         streams_.push_back(std::make_unique<own_stream>());
@@ -83,6 +90,18 @@ class cuda_graph_states : public graph_states_device {
       for (uint32_t i = 0; i < nodes; ++i) does_nothing<<<1, 32, 0, where_.stream()>>>();
     });
     return graph_;
+  }
+  void launch_loop([[maybe_unused]] uint32_t nodes) {
+#if CUDART_VERSION >= 13000
+    graph_ = cuda_graph::looping(where_.stream(), [&](cudaGraphConditionalHandle loop) {
+      for (uint32_t i = 1; i < nodes; ++i) does_nothing<<<1, 32, 0, where_.stream()>>>();
+      end_loop<<<1, 1, 0, where_.stream()>>>(loop);
+    });
+    graph_.replay(where_.stream());
+    check_cuda(cudaStreamSynchronize(where_.stream()), "cudaGraphLaunch");
+#else
+    throw invalid_argument("Graphs with loops are made with CUDA 13 or later.");
+#endif
   }
   /// Memory, and no kernel that clears it.
   struct piece {
