@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include <gpusync/gpusync.cuh>
 #include <gpusync/grid/l2_survey.cuh>
 
 #include "boundary/cuda_target.hpp"
@@ -38,6 +39,14 @@ inline std::vector<l2_survey> surveys_for(const std::vector<cuda_target>& target
         one, [](const l2_survey& survey) { return survey; }, [](const l2_survey&) { return true; }));
   }
   return all;
+}
+
+/// The storage of the default grid barrier for kernels on this stream: without a survey it would make one on a stream
+/// of its own.
+inline grid_barrier_storage default_grid_barrier(const cuda_target& where, uint32_t blocks) {
+  return with_survey(
+      where, [&](const l2_survey& survey) { return grid_barrier_storage(where.device(), blocks, survey); },
+      [](const grid_barrier_storage& made) { return made.counters().placed(); });
 }
 
 /// So many lines of each partition; none where there are no partitions.

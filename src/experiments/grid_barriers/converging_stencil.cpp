@@ -66,11 +66,10 @@ const register_experiment registered({
      {"steps", "about how many it shall take: the tolerance is chosen for it", 4, 100'000, false,
       "500; with --quick 200", true},
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      "launch-wait,relaunch,graph,graph-pdl,cg,votes,votes-on-chip and, of plates whose rows have two or "
+      "launch-wait,relaunch,graph,graph-pdl,graph-while,cg,votes,votes-on-chip and, of plates whose rows have two or "
       "four points for each thread of a block, or four or eight if they are long, "
       "cg-strips,votes-strips,halo-votes-strips, as far as the device has them; on the host "
-      "launch-wait,lock-based-acquire-release,votes. graph-while, a graph with a loop that the device ends, makes the "
-      "process's other graphs slower"}},
+      "launch-wait,lock-based-acquire-release,votes"}},
     run,
     check_methods([](const device_description& device) {
       const auto smallest = stencil_body::until_converged({8, 8, 1}, stencil_real::single, 4);

@@ -2,6 +2,7 @@
 #include <gpusync/gpusync.cuh>
 
 #include "boundary/cuda_barriers.hpp"
+#include "boundary/cuda_survey.cuh"
 #include "boundary/cuda_text.cuh"
 #include "boundary/cuda_waiting.cuh"
 #include "boundary/steps_cuda.hpp"
@@ -17,7 +18,6 @@ using conjugate_barriers =
 
 /// The storages of two barriers, whose votes are under way at once.
 struct two_barriers {
-  two_barriers(const cuda_device& device, uint32_t blocks) : low(device, blocks), high(device, blocks) {}
   grid_barrier_storage low, high;
 };
 
@@ -72,12 +72,16 @@ class cuda_conjugate : public workload {
     cuda_computation all{
         where_, kernels, text, steps,
         std::make_shared<conjugate_result>(problem_, sizeof(Real) == sizeof(double), shape.blocks, memory)};
-    all.own.push_back({conjugate_votes_method(), reinterpret_cast<const void*>(&run_conjugate_votes<in_registers>),
-                       [](const cuda_target& where, const step_shape& of) {
-                         return waiting_by_several(
-                             where, [&where, blocks = of.blocks] { return two_barriers(where.device(), blocks); },
-                             [](two_barriers& both, auto&& take) { take(both.low.barrier(), both.high.barrier()); });
-                       }});
+    all.own.push_back(
+        {conjugate_votes_method(), reinterpret_cast<const void*>(&run_conjugate_votes<in_registers>),
+         [](const cuda_target& where, const step_shape& of) {
+           return waiting_by_several(
+               where,
+               [&where, blocks = of.blocks] {
+                 return two_barriers{default_grid_barrier(where, blocks), default_grid_barrier(where, blocks)};
+               },
+               [](two_barriers& both, auto&& take) { take(both.low.barrier(), both.high.barrier()); });
+         }});
     return all;
   }
 

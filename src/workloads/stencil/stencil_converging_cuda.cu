@@ -1,4 +1,5 @@
 // Workload "stencil" on CUDA devices until it has converged.
+#include "boundary/cuda_survey.cuh"
 #include "workloads/stencil/stencil_converging.hpp"
 #include "workloads/stencil/stencil_cuda.cuh"
 
@@ -103,7 +104,7 @@ void add_converging_strips(cuda_computation& to, const stencil_size& size, Real*
         return waiting_by_several(
             on,
             [&on, size, shape] {
-              return halo_and_votes<Real>{strips_halo<Real>(on, size, shape), {on.device(), shape.blocks}};
+              return halo_and_votes<Real>{strips_halo<Real>(on, size, shape), default_grid_barrier(on, shape.blocks)};
             },
             [](halo_and_votes<Real>& both, auto&& take) {
               take(both.rows.template halo<halo_form::words>(), both.votes.barrier());
