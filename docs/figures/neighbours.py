@@ -95,3 +95,25 @@ cubes = record("nvidia-h200/jacobi-cube", "step_time")
 values = [cubes(f"{method}-on-chip", type=kind) for method in ("neighbour-barrier", default) for kind in ("float", "double")]
 says("neighbour barrier {} us (float) and {} (double), grid barrier {} and {}, the best graph {} and {} (", *values,
      *(best_of_launches(cubes, type=kind) for kind in ("float", "double")))
+
+# Until they have converged.
+ends = record("nvidia-h100/converging-stencil", "step_time")
+ending_shapes = [{"shape": shape} for shape in ("132x256", "132x512")]
+
+
+def ending(row, column):
+    if column == "H100, plate":
+        return None
+    axes = {"elements": row[0].partition("²")[0], "type": "double" if "double" in row[0] else "float"}
+    names = ("relaunch", "graph", "graph-pdl", "graph-while") if column == "best of graphs" else (column.strip("`"),)
+    return min(ends(name, **axes, **shape) for name in names for shape in ending_shapes)
+
+
+table("| H100, plate | `halo-votes-strips` |", ending, digits=3, best=min)
+known = plate_of(record("nvidia-h100/jacobi", "step_time"), "132x256", "132x512")(["1024², float"], "halo-strips")
+says("Asking adds {} us a step to the {} that", ending(["1024², float"], "halo-votes-strips") - known, known)
+ending_cubes = record("nvidia-h100/converging-cube", "step_time")
+says("`votes-on-chip` {} us (float) and {} (double), the best graph {} and {} (",
+     *(ending_cubes("votes-on-chip", type=kind) for kind in ("float", "double")),
+     *(min(ending_cubes(name, type=kind) for name in ("relaunch", "graph", "graph-pdl", "graph-while"))
+       for kind in ("float", "double")))
