@@ -62,7 +62,7 @@ solver = record("nvidia-h200/conjugate-gradients", "step_time")
 ways = ("votes", default, "cg", "graph-pdl")
 says("on a square of 128² {} us by votes, {} by barriers and partial sums, {} with `cg`, {} by the best graph (PDL)",
      *(solver(one, side=128, type="float") for one in ways))
-says("of 512² floats {}, {}, {}, {}.", *(solver(one, side=512, type="float") for one in ways))
+says("of 512² floats {}, {}, {}, {}. Behind", *(solver(one, side=512, type="float") for one in ways))
 there = record("nvidia-h100/conjugate-gradients", "step_time")
 says("stayed as they were ([`conjugate-gradients.json`](../results/nvidia-h100/conjugate-gradients.json)): {}, {}, {}, {}; of "
      "512² floats {}, {}, {}, {}, of 512² doubles {}, {}, {} and, by a plain graph, {}.",
