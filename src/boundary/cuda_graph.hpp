@@ -21,7 +21,8 @@ class cuda_graph {
   template <class Queue>
   cuda_graph(cudaStream_t stream, Queue&& queue, unsigned long long flags = 0) {
     check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
-    owned_graph graph(end_behind(stream, queue));
+    owned_graph graph;
+    end_behind(stream, queue, [&](cudaGraph_t made) { graph.reset(made); });
     instantiate(graph.get(), flags);
   }
 
@@ -46,7 +47,8 @@ class cuda_graph {
     check_cuda(cudaStreamBeginCaptureToGraph(stream, round.conditional.phGraph_out[0], nullptr, nullptr, 0,
                                              cudaStreamCaptureModeThreadLocal),
                "cudaStreamBeginCaptureToGraph");
-    (void)end_behind(stream, [&] { queue(loop); });  // it is the node's
+    end_behind(
+        stream, [&] { queue(loop); }, [](cudaGraph_t) {});  // it is the node's
     cuda_graph all;
     all.instantiate(made, 0);
     return all;
@@ -71,19 +73,23 @@ class cuda_graph {
   };
   using owned_graph = std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, destroy>;
 
-  /// Ends the capture behind what `queue()` starts, whatever comes of that.
-  template <class Queue>
-  static cudaGraph_t end_behind(cudaStream_t stream, Queue&& queue) {
-    cudaGraph_t graph = nullptr;
+  /// Ends the capture behind what `queue()` starts, whatever comes of that; `take(graph)` gets what was captured.
+  template <class Queue, class Take>
+  static void end_behind(cudaStream_t stream, Queue&& queue, Take&& take) {
+    const auto end = [&] {
+      cudaGraph_t graph = nullptr;
+      const cudaError_t code = cudaStreamEndCapture(stream, &graph);
+      take(graph);
+      return code;
+    };
     try {
       queue();
     } catch (...) {
-      if (cudaStreamEndCapture(stream, &graph) == cudaSuccess) (void)cudaGraphDestroy(graph);
+      (void)end();
       (void)cudaGetLastError();
       throw;
     }
-    check_cuda(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
-    return graph;
+    check_cuda(end(), "cudaStreamEndCapture");
   }
   void instantiate(cudaGraph_t graph, unsigned long long flags) {
     cudaGraphExec_t instance = nullptr;

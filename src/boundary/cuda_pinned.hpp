@@ -25,8 +25,8 @@ class pinned_words {
   Word* words_ = nullptr;
 };
 
-/// What a word of the device's holds behind what is queued, of which the host need not wait for the last: questions are
-/// numbered, and two may be open at once.
+/// Asks what a word of the device's holds behind what is queued so far. Questions are numbered, and two may be open at
+/// once: the host reads the answer to one while the device goes on to the next.
 class cuda_questions {
  public:
   cuda_questions() {

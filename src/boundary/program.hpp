@@ -209,6 +209,8 @@ struct step_sequence {
   /// A computation from its input to its result.
   static step_sequence of_whole(uint32_t steps) { return {steps, true, 0}; }
 
+  /// Steps after which a computation that ends by itself, and does not, is given up.
+  uint32_t limit() const { return 2 * count; }
   uint32_t number_of(uint32_t s, uint32_t steps) const { return number ? number(s, steps) : s; }
 };
 

@@ -35,9 +35,7 @@ class steps_program : public cuda_program {
  public:
   steps_program(const launch_shape& shape, cuda_computation computation)
       : cuda_program(*computation.where, shape, computation.data, computation.steps),
-        computation_(std::move(computation)) {
-    if (ends_by_itself()) questions_.emplace();
-  }
+        computation_(std::move(computation)) {}
 
  protected:
   const cuda_kernels& kernels() const { return computation_.kernels; }
@@ -63,17 +61,36 @@ class steps_program : public cuda_program {
   /// See there; behind the `s`-th step.
   const uint32_t* goes_on(uint32_t s) const { return computation_.goes_on(steps().number_of(s, steps().count)); }
 
-  /// Steps that are queued at once where the host, or a graph, asks whether there are more to come.
+  /// Steps of a batch, behind which the host, or a graph, asks whether there are more to come.
   static constexpr uint32_t asked_every = 32;
-  /// Queues `batch_of(first)`, asked_every steps from the `first`-th on, again and again until it is over. The next
-  /// are queued before the host asks, so that the device need not wait for it.
-  template <class BatchOf>
-  void in_batches(BatchOf&& batch_of) {
-    const uint32_t most = steps().count / asked_every + 3;  // a computation that goes wrong ends too
-    for (uint32_t batch = 0; batch < most; ++batch) {
-      batch_of(batch * asked_every);
-      questions_->ask(where_.stream(), goes_on((batch + 1) * asked_every - 1), batch);
-      if (batch != 0 && questions_->answer(batch - 1) == 0) return;
+
+ private:
+  cuda_computation computation_;
+  size_t next_place_ = 0;
+};
+
+/// What the host does to end a computation that ends by itself.
+class asking_program : public steps_program {
+ public:
+  asking_program(const launch_shape& shape, cuda_computation computation)
+      : steps_program(shape, std::move(computation)) {
+    if (!ends_by_itself()) return;
+    questions_.emplace();
+    for (uint32_t s = 0; s < 2 * asked_every; ++s) {
+      if (steps().number_of(s, steps().count) == steps().number_of(s % asked_every, asked_every)) continue;
+      throw invalid_argument("The numbers of these steps do not come back after 32.");
+    }
+  }
+
+ protected:
+  /// Queues `batch()`, asked_every steps, again and again until it is over. The host reads the answer to a batch when
+  /// the next is queued, so that the device need not wait for it.
+  template <class Batch>
+  void in_batches(Batch&& batch) {
+    for (uint32_t i = 0; i < steps().limit() / asked_every + 2; ++i) {
+      batch();
+      questions_->ask(where_.stream(), goes_on(asked_every - 1), i);
+      if (i != 0 && questions_->answer(i - 1) == 0) return;
     }
   }
   /// Asks behind the `s`-th step, and waits for the answer.
@@ -83,16 +100,14 @@ class steps_program : public cuda_program {
   }
 
  private:
-  cuda_computation computation_;
-  size_t next_place_ = 0;
-  std::optional<cuda_questions> questions_;  ///< of a computation that ends by itself
+  std::optional<cuda_questions> questions_;
 };
 
 /// A kernel for each step, started by the host, which may wait for each.
-class relaunch_program : public steps_program {
+class relaunch_program : public asking_program {
  public:
   relaunch_program(const launch_shape& shape, cuda_computation computation, kernel_start how, bool waited_for)
-      : steps_program(shape, std::move(computation)), how_(how), waited_for_(waited_for) {
+      : asking_program(shape, std::move(computation)), how_(how), waited_for_(waited_for) {
     if (how == kernel_start::cooperative) require_co_resident(where_.device(), kernels().single, shape);
   }
 
@@ -109,14 +124,14 @@ class relaunch_program : public steps_program {
 
   void carry_out_to_the_end(uint32_t count) {
     if (waited_for_) {
-      for (uint32_t s = 0; s < 2 * count; ++s) {
+      for (uint32_t s = 0; s < steps().limit(); ++s) {
         start(steps().number_of(s, count), how_);
         if (!must_go_on(s)) return;
       }
       return;
     }
-    in_batches([&](uint32_t first) {
-      for (uint32_t s = first; s < first + asked_every; ++s) start(steps().number_of(s, count), how_);
+    in_batches([&] {
+      for (uint32_t s = 0; s < asked_every; ++s) start(steps().number_of(s, asked_every), how_);
     });
   }
 
@@ -125,10 +140,10 @@ class relaunch_program : public steps_program {
 };
 
 /// Steps as nodes of CUDA graphs, replayed.
-class graph_program : public steps_program {
+class graph_program : public asking_program {
  public:
   graph_program(const launch_shape& shape, cuda_computation computation, kernel_start how)
-      : steps_program(shape, std::move(computation)), how_(how) {
+      : asking_program(shape, std::move(computation)), how_(how) {
     if (!steps().whole) require_multiples_of(steps().nodes != 0 ? steps().nodes : repeated_nodes);
   }
 
@@ -164,7 +179,7 @@ class graph_program : public steps_program {
 
   void carry_out(uint32_t) override {
     if (!ends_by_itself()) return replay();
-    in_batches([&](uint32_t) { replay(); });
+    in_batches([&] { replay(); });
   }
 
   void replay() const {
@@ -177,9 +192,12 @@ class graph_program : public steps_program {
 };
 
 #if CUDART_VERSION >= 13000
-/// Goes once more round a graph's loop, or not.
-__global__ void ask_for_more(cudaGraphConditionalHandle loop, const uint32_t* goes_on) {
-  cudaGraphSetConditional(loop, *goes_on != 0 ? 1 : 0);
+/// Goes once more round a graph's loop, or not; `rounds`, 0 before the first, are at most `most`.
+__global__ void ask_for_more(cudaGraphConditionalHandle loop, const uint32_t* goes_on, uint32_t* rounds,
+                             uint32_t most) {
+  const bool more = *goes_on != 0 && *rounds + 1 < most;
+  *rounds = more ? *rounds + 1 : 0;
+  cudaGraphSetConditional(loop, more ? 1 : 0);
 }
 
 /// Steps in the loop of a CUDA graph that the device itself goes round until the computation is over.
@@ -187,10 +205,13 @@ class while_graph_program : public steps_program {
  public:
   while_graph_program(const launch_shape& shape, cuda_computation computation)
       : steps_program(shape, std::move(computation)),
+        rounds_(where_.device(), sizeof(uint32_t), where_.stream()),
         graph_(cuda_graph::looping(where_.stream(), [this](cudaGraphConditionalHandle loop) {
           for (uint32_t s = 0; s < asked_every; ++s) start(steps().number_of(s, asked_every), kernel_start::plain);
           const uint32_t* word = goes_on(asked_every - 1);
-          void* arguments[] = {&loop, &word};
+          void* rounds = rounds_.address();
+          uint32_t most = steps().limit() / asked_every + 1;
+          void* arguments[] = {&loop, &word, &rounds, &most};
           start_kernel(where_.stream(), {1, 1}, kernel_start::plain, reinterpret_cast<const void*>(&ask_for_more),
                        arguments);
         })) {}
@@ -206,6 +227,7 @@ class while_graph_program : public steps_program {
   }
   void carry_out(uint32_t) override { graph_.replay(where_.stream()); }
 
+  const cuda_buffer rounds_;
   const cuda_graph graph_;
   bool is_uploaded_ = false;
 };

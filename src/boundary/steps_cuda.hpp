@@ -55,7 +55,8 @@ std::vector<unsigned char> bytes_of(const Text& text) {
 }
 
 /// For a computation that ends by itself: the word in device memory that is not 0 behind the step told `number` if
-/// another is to come. Steps behind the last do nothing.
+/// another is to come. Steps behind the last do nothing. Launches replay 32 steps again and again, so that numbers must
+/// come back after so many, whatever the length of a run.
 using goes_on_word = std::function<const uint32_t*(uint32_t number)>;
 
 /// One computation on one device: its kernels, what they get first, and what that works on.

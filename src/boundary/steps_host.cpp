@@ -20,6 +20,9 @@ class steps_program : public host_program {
         goes_on_(std::move(computation.goes_on)) {}
 
  protected:
+  /// Steps at most: what ends by itself is not told how many there are.
+  uint32_t most_of(uint32_t count) const { return goes_on_ ? steps().limit() : count; }
+
   const host_text text_;
   const std::function<bool(uint32_t)> goes_on_;
 };
@@ -31,8 +34,7 @@ class launch_wait_program : public steps_program {
 
  private:
   void carry_out(uint32_t count) override {
-    // One that ends by itself and goes wrong ends too.
-    const uint32_t most = goes_on_ ? 2 * count : count;
+    const uint32_t most = most_of(count);
     for (uint32_t s = 0; s < most && !is_interrupted(); ++s) {
       const uint32_t number = steps().number_of(s, count);
       launch(device_, shape_, [this, number] {
@@ -54,14 +56,15 @@ class barrier_program : public steps_program {
   void carry_out(uint32_t count) override {
     // All threads must leave before the same step, or one waits for the others. Who is told to end says so some steps
     // ahead: by then all know, whatever the barrier orders.
-    std::atomic<uint32_t> end{count};
+    const uint32_t most = most_of(count);
+    std::atomic<uint32_t> end{most};
     launch(
         device_, shape_,
-        [this, count, &end](basic_grid_barrier<Algorithm, host_grid> barrier) {
+        [this, most, &end](basic_grid_barrier<Algorithm, host_grid> barrier) {
           const host_grid grid = host_grid::current();
           const bool asks = grid.block() == 0 && grid.thread() == 0;
-          text_.all(grid, count, [&](uint32_t s) {
-            if (asks && count - s > steps_ahead && is_interrupted() && end.load(std::memory_order_relaxed) == count) {
+          text_.all(grid, most, [&](uint32_t s) {
+            if (asks && most - s > steps_ahead && is_interrupted() && end.load(std::memory_order_relaxed) == most) {
               end.store(s + steps_ahead, std::memory_order_relaxed);
             }
             barrier.sync();

@@ -8,8 +8,7 @@ namespace {
 
 using namespace test;
 
-using all_types = as_gtest_types<grid::cuda_algorithms>::type;
-TYPED_TEST_SUITE(CudaBarrier, all_types, algorithm_names);
+TYPED_TEST_SUITE(CudaBarrier, all_barriers, algorithm_names);
 
 TYPED_TEST(CudaBarrier, ReleasesNobodyBeforeAllHaveArrived) {
   const auto resident = static_cast<uint32_t>(max_co_resident(this->device(), waits<TypeParam>, {1, 256}).blocks());

@@ -47,8 +47,17 @@ struct kinds_of<grid::algorithm_list<Kept...>, First, Rest...> {
 template <class... Algorithms>
 typename kinds_of<grid::algorithm_list<>, Algorithms...>::type kinds_in(grid::algorithm_list<Algorithms...>);
 
+#ifdef GPUSYNC_NO_GPU_HERE
+// Compiled only, and for every barrier by gpu.combinations: of each way in which these tests differ by the barrier,
+// one.
+using one_of_each_kind = as_gtest_types<grid::algorithm_list<default_algorithm>>::type;
+using all_barriers = as_gtest_types<
+    grid::algorithm_list<default_algorithm, grid::lock_based<ordering::none>, grid::cooperative_groups>>::type;
+#else
 /// One of each kind, where a kernel for every algorithm of the registry would take too long to compile.
 using one_of_each_kind = as_gtest_types<decltype(kinds_in(grid::portable_algorithms{}))>::type;
+using all_barriers = as_gtest_types<grid::cuda_algorithms>::type;
+#endif
 
 /// Captures what `start(stream)` launches into a graph, and runs that `times` times.
 template <class Start>

@@ -184,6 +184,7 @@ struct played_votes : played_barrier {
 
   played_votes(const test::exchanging_grid& of, std::barrier<>& every, std::vector<std::atomic<bool>>& all_answers)
       : played_barrier{of, every}, answers(all_answers) {}
+  using played_barrier::wait;
   void enter_votes() {}
   token arrive_or(bool mine) {
     if (mine) answers.at(votes) = true;
@@ -213,6 +214,7 @@ uint64_t wrong_when_converged(const stencil_body& of, uint32_t blocks, uint32_t 
     played_votes votes(grid, all, answers);
     body(grid, votes, until, &buffers[0].front().left, &buffers[1].front().left);
   });
+  EXPECT_EQ(words[4], of.steps().count) << "steps";
   return different_words(of.content().front(), reinterpret_cast<const uint32_t*>(buffers[0].data()));
 }
 
@@ -229,7 +231,7 @@ uint64_t wrong_in_converged_strips(const stencil_size& size, uint32_t steps, uin
       body, blocks, threads, [&](const auto& grid, auto& votes, const auto& until, Real* points, Real*) {
         const converging_strips<Real, Rows, Pairs> work{{{}, points, &rims.front().left, size}, until};
         Exchange<Real, Pairs, played_votes> rows(votes, grid, work);
-        work.relax(grid, until.most, rows);
+        work.converge(grid, rows);
       });
 }
 
@@ -261,6 +263,47 @@ TEST(ConvergingStencil, TilesEndWhenTheHostEnds) {
   }
 }
 
+/// Launches do not know when it is over: steps behind the last do nothing, however many there are.
+TEST(ConvergingStencil, StaysOver) {
+  for (const uint32_t steps : {4u, 5u, 6u, 7u}) {
+    const stencil_size size{17, 9, 1};
+    const stencil_body body = converging_body<double>(size, steps);
+    EXPECT_EQ(
+        (wrong_when_converged<double>(body, 2, 32,
+                                      [&](const auto& grid, auto& votes, const auto& until, double* a, double* b) {
+                                        const converging_stencil<double, 2> work(
+                                            stencil_text_ending_in<2>(a, b, size, body.steps().count), until);
+                                        for (uint32_t s = 0; s < body.steps().count + 9; ++s) {
+                                          auto kept = work.load(grid, s % 4);
+                                          work.step(grid, s % 4, kept);
+                                          votes.sync();
+                                          EXPECT_EQ(*work.goes_on(s % 4) != 0, s + 1 < body.steps().count) << s;
+                                          votes.sync();
+                                        }
+                                      })),
+        0u);
+  }
+}
+
+/// What changes for ever is given up, and found wrong by the number of steps.
+TEST(ConvergingStencil, IsGivenUp) {
+  const stencil_body body = converging_body<float>({64, 16, 1}, 4);
+  std::vector<point_pair<float>> rims(size_t{2} * 2 * 64);
+  std::vector<uint32_t> words(std::begin(convergence_words), std::end(convergence_words));
+  std::vector<point_pair<float>> points(body.content()[0].bytes / sizeof(point_pair<float>));
+  std::memcpy(static_cast<void*>(points.data()), body.content()[0].first.get(), body.content()[0].bytes);
+  convergence<float> until = convergence_of<float>(body, words.data());
+  until.tolerance = -1;
+  std::vector<std::atomic<bool>> answers(until.most);
+  test::on_exchanging_threads(2, 32, [&](const test::exchanging_grid& grid, std::barrier<>& all) {
+    played_votes votes(grid, all, answers);
+    const converging_strips<float, 8, 1> work{{{}, &points.front().left, &rims.front().left, {64, 16, 1}}, until};
+    strips_by_votes<float, 1, played_votes> rows(votes, grid, work);
+    work.converge(grid, rows);
+  });
+  EXPECT_EQ(words[4], body.steps().limit());
+}
+
 TEST(ConvergingStencil, HasATolerance) {
   const stencil_body body = converging_body<float>({32, 32, 1}, 20);
   EXPECT_GE(body.steps().count, 20u);
@@ -270,6 +313,8 @@ TEST(ConvergingStencil, HasATolerance) {
   EXPECT_LT(*converging_body<float>({32, 32, 1}, 40).tolerance(), *body.tolerance());
   EXPECT_FALSE(stencil_body({32, 32, 1}).tolerance());
   EXPECT_THROW((void)converging_body<float>({4, 4, 1}, 4000), invalid_argument) << "nothing changes any more";
+  EXPECT_THROW((void)converging_body<float>({4096, 4096, 1}, 4000), invalid_argument) << "the host would take minutes";
+  EXPECT_THROW((void)converging_body<float>({64, 1, 1}, 4), invalid_argument) << "a rod";
 }
 
 TEST(StencilStrips, SayWhatLacks) {

@@ -92,8 +92,10 @@ workload& body_of_cases::of(const relaxing& one, const std::function<void(double
   if (body_ == nullptr || body_in(one) != body_in(which_)) {
     progress(0, "on the host");
     body_.reset();
-    made_.emplace(make_(one));
-    body_ = kept_if_stuck(device_.relaxing(*made_));
+    const stencil_body made = make_(one);
+    body_ = kept_if_stuck(device_.relaxing(made));
+    steps_ = made.steps().count;
+    tolerance_ = made.tolerance();
     which_ = one;
   }
   return *body_;

@@ -47,14 +47,16 @@ class body_of_cases {
       : device_(device), make_(std::move(make)) {}
   /// Until the next call.
   workload& of(const relaxing& one, const std::function<void(double, const std::string&)>& progress);
-  /// What of() was about. Precondition: called.
-  const stencil_body& body() const { return *made_; }
+  /// Steps of the workload that of() has returned, and until when it relaxes. Precondition: called.
+  uint32_t steps() const { return steps_; }
+  std::optional<double> tolerance() const { return tolerance_; }
 
  private:
   stencil_device& device_;
   const std::function<stencil_body(const relaxing&)> make_;
-  std::optional<stencil_body> made_;
   std::shared_ptr<workload> body_;
+  uint32_t steps_ = 0;
+  std::optional<double> tolerance_;
   relaxing which_{};
 };
 

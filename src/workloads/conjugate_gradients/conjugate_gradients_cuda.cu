@@ -80,7 +80,8 @@ class cuda_conjugate : public workload {
                [&where, blocks = of.blocks] {
                  return two_barriers{default_grid_barrier(where, blocks), default_grid_barrier(where, blocks)};
                },
-               [](two_barriers& both, auto&& take) { take(both.low.barrier(), both.high.barrier()); });
+               [](two_barriers& both, auto&& take) { take(both.low.barrier(), both.high.barrier()); },
+               [](two_barriers&) {});  // they choose their lines
          }});
     return all;
   }

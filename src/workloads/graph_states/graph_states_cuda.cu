@@ -96,6 +96,7 @@ class cuda_graph_states : public graph_states_device {
     graph_ = cuda_graph::looping(where_.stream(), [&](cudaGraphConditionalHandle loop) {
       for (uint32_t i = 1; i < nodes; ++i) does_nothing<<<1, 32, 0, where_.stream()>>>();
       end_loop<<<1, 1, 0, where_.stream()>>>(loop);
+      check_cuda(cudaGetLastError(), "a kernel");
     });
     graph_.replay(where_.stream());
     check_cuda(cudaStreamSynchronize(where_.stream()), "cudaGraphLaunch");

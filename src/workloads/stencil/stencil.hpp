@@ -31,7 +31,8 @@ class stencil_body {
   explicit stencil_body(const stencil_size& size) : stencil_body(size, stencil_real::single) {}
   /// One that is relaxed until no point changes by more than a tolerance, and then for one step more: so the answer of
   /// a step may be under way while the next is computed. Of some `steps` steps, which the tolerance is chosen for.
-  /// Throws invalid_argument if there is no such tolerance: the largest change must become smaller from step to step.
+  /// Throws invalid_argument for a rod, if there is no such tolerance, for the largest change must become smaller from
+  /// step to step, and if the host would take long.
   static stencil_body until_converged(const stencil_size& size, stencil_real real, uint32_t steps);
 
   const stencil_size& size() const { return size_; }

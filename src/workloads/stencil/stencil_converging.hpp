@@ -7,6 +7,9 @@
 #pragma once
 
 #include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "workloads/stencil/stencil.hpp"
@@ -19,11 +22,20 @@ template <class Real>
 struct convergence {
   Real tolerance;
   uint32_t most;    ///< steps, for a relaxation that goes wrong
-  uint32_t* words;  ///< four; see converging_stencil
+  uint32_t* words;  ///< as convergence_words
+
+  GPUSYNC_HD bool has_changed(Real old, Real fresh) const { return stencil_has_changed(old, fresh, tolerance) != 0; }
+  /// Says how many steps there were: their number is checked, for a step too many writes where nobody looks.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void add_steps(Grid grid, uint32_t steps) const {
+    if (grid.block() != 0 || grid.thread() != 0) return;
+    (void)Grid::memory::template fetch_add<memory_order::relaxed, scope::device>(words + 4, steps);
+  }
 };
 
-/// Words before the first step, each for one of four steps in turn.
-inline constexpr uint32_t convergence_words[4] = {0, 0, 1, 1};
+/// Words before the first step: one for each of four steps in turn, and how many steps there were.
+inline constexpr uint32_t convergence_words[5] = {0, 0, 1, 1, 0};
 
 /// Steps of a body that ends by itself. They are told their number modulo 4.
 inline step_sequence converging_steps(const stencil_body& body) {
@@ -42,8 +54,30 @@ inline std::vector<array_content> converging_arrays(const stencil_body& body) {
 /// Until when, with these words.
 template <class Real>
 convergence<Real> convergence_of(const stencil_body& body, uint32_t* words) {
-  return {static_cast<Real>(*body.tolerance()), 2 * body.steps().count, words};
+  return {static_cast<Real>(*body.tolerance()), body.steps().limit(), words};
 }
+/// The check of runs in such memory: the points, and the number of steps.
+class converged_result : public run_data {
+ public:
+  converged_result(const stencil_body& body, std::shared_ptr<arrays> memory)
+      : points_(body.result(memory)), steps_(body.steps().count), memory_(std::move(memory)) {}
+
+  void reset() override { memory_->reset(); }
+  check_result check(uint64_t steps) override {
+    check_result found = points_->check(steps);
+    uint32_t words[std::size(convergence_words)];
+    memory_->read(2, words);
+    found.checked += 1;
+    found.wrong += words[4] != steps_ ? 1 : 0;
+    return found;
+  }
+  std::string how() const override { return points_->how() + ", and how many steps they were"; }
+
+ private:
+  const std::shared_ptr<run_data> points_;
+  const uint32_t steps_;
+  const std::shared_ptr<arrays> memory_;
+};
 
 /// The text of steps in two buffers, of which `a` is the last that is written.
 template <uint32_t Dimensions, class Real>
@@ -74,6 +108,7 @@ struct converging_stencil : stencil_text<Real, Dimensions> {
   template <class Grid>
   GPUSYNC_HD void step(Grid grid, uint32_t number, kept& now) const {
     const bool over = is_over(number);
+    if (!over) until.add_steps(grid, 1);
     const bool changed = !over && grid.sync_block_or(this->relax(grid, number, now, until.tolerance));
     if (grid.thread() != 0) return;
     if (grid.block() == 0) {
@@ -107,13 +142,16 @@ struct stencil_by_votes {
     barrier.enter_votes();
     auto kept = text.load(grid, 0);
     bool is_last = false;
+    uint32_t s = 0;
     GPUSYNC_UNROLL(1)
-    for (uint32_t s = 0; s < until.most; ++s) {
+    while (s < until.most) {
       const bool changed = barrier.sync_or(text.relax(grid, s, kept, until.tolerance));
+      ++s;
       if (is_last) break;
       is_last = !changed;
     }
     text.save(grid, kept);
+    until.add_steps(grid, s);
   }
 };
 
@@ -121,25 +159,46 @@ struct stencil_by_votes {
 template <class Real, uint32_t Rows, uint32_t Pairs>
 struct converging_strips : stencil_strips<Real, Rows, Pairs> {
   convergence<Real> until;
+
+  /// To the end. Exchange: one that asks.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Exchange>
+  GPUSYNC_HD void converge(Grid grid, Exchange& exchange) const {
+    until.add_steps(grid, this->relax(grid, until.most, exchange));
+  }
+};
+
+/// What exchanges that ask have in common. Rows: how the rows travel.
+template <class Rows, class Real>
+class asking_exchange : public Rows {
+ public:
+  static constexpr bool asks = true;
+
+  template <class... Given>
+  GPUSYNC_HD explicit asking_exchange(const convergence<Real>& until, Given&&... given)
+      : Rows(static_cast<Given&&>(given)...), until_(until) {}
+
+  GPUSYNC_HD bool has_changed(Real old, Real fresh) const { return until_.has_changed(old, fresh); }
+  /// `any`: whether a point has changed, in any block.
+  GPUSYNC_HD static bool is_over(bool any) { return !any; }
+
+ protected:
+  convergence<Real> until_;
 };
 
 /// A question that comes with the barrier behind which the rows are read. Barrier: a grid barrier with votes.
 template <class Real, uint32_t Pairs, class Barrier>
-class strips_by_votes : public strips_by_barrier<Real, Pairs, Barrier, true> {
-  using rows_type = strips_by_barrier<Real, Pairs, Barrier, true>;
+class strips_by_votes : public asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real> {
+  using base = asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real>;
 
  public:
-  static constexpr bool asks = true;
-
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Text>
   GPUSYNC_HD strips_by_votes(Barrier& barrier, Grid grid, const Text& text)
-      : rows_type(barrier, grid, text.rim, text.size.width, text.strips()), tolerance_(text.until.tolerance) {
+      : base(text.until, barrier, grid, text.rim, text.size.width, text.strips()) {
     barrier.enter_votes();
   }
 
-  GPUSYNC_HD bool has_changed(Real old, Real fresh) const { return stencil_has_changed(old, fresh, tolerance_) != 0; }
-  /// Returns whether one has, in any block.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Meanwhile>
   GPUSYNC_HD bool pass(Grid, bool changed, Meanwhile&& meanwhile) {
@@ -147,65 +206,52 @@ class strips_by_votes : public strips_by_barrier<Real, Pairs, Barrier, true> {
     meanwhile();
     return this->barrier_.wait(static_cast<decltype(token)&&>(token));
   }
-  GPUSYNC_HD static bool is_over(bool any) { return !any; }
-
- private:
-  Real tolerance_;
 };
 
 /// The same where the barrier brings nothing: a word in memory for each of four steps in turn.
 template <class Real, uint32_t Pairs, class Barrier>
-class strips_by_words : public strips_by_barrier<Real, Pairs, Barrier, false> {
-  using rows_type = strips_by_barrier<Real, Pairs, Barrier, false>;
+class strips_by_words : public asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real> {
+  using base = asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real>;
 
  public:
-  static constexpr bool asks = true;
-
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Text>
   GPUSYNC_HD strips_by_words(Barrier& barrier, Grid grid, const Text& text)
-      : rows_type(barrier, grid, text.rim, text.size.width, text.strips()), until_(text.until) {}
+      : base(text.until, barrier, grid, text.rim, text.size.width, text.strips()) {}
 
-  GPUSYNC_HD bool has_changed(Real old, Real fresh) const {
-    return stencil_has_changed(old, fresh, until_.tolerance) != 0;
-  }
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Meanwhile>
   GPUSYNC_HD bool pass(Grid grid, bool changed, Meanwhile&& meanwhile) {
-    uint32_t* const word = until_.words + step_ % 4;
+    uint32_t* const words = this->until_.words;
+    const uint32_t step = step_++;
     changed = grid.sync_block_or(changed);
     if (grid.thread() == 0) {
-      if (grid.block() == 0) until_.words[(step_ + 1) % 4] = 0;
-      if (changed) Grid::memory::template store<memory_order::relaxed, scope::device>(word, 1u);
+      if (grid.block() == 0) words[(step + 1) % 4] = 0;
+      if (changed) Grid::memory::template store<memory_order::relaxed, scope::device>(words + step % 4, 1u);
     }
-    ++step_;
-    this->barrier_.sync();
+    auto token = this->barrier_.arrive();
     meanwhile();
-    return *word != 0;
+    this->barrier_.wait(static_cast<decltype(token)&&>(token));
+    return words[step % 4] != 0;
   }
-  GPUSYNC_HD static bool is_over(bool any) { return !any; }
 
  private:
-  convergence<Real> until_;
   uint32_t step_ = 0;
 };
 
-/// Rows as words of a halo; the question is under way beside them, as a vote that orders nothing.
+/// Rows as words of a halo, and beside them the question, as a vote that orders nothing.
 template <class Real, uint32_t Pairs, class Halo, class Barrier>
-class strips_by_halo_and_votes : public strips_by_halo<Real, Pairs, Halo> {
-  using rows_type = strips_by_halo<Real, Pairs, Halo>;
+class strips_by_halo_and_votes : public asking_exchange<strips_by_halo<Real, Pairs, Halo>, Real> {
+  using base = asking_exchange<strips_by_halo<Real, Pairs, Halo>, Real>;
 
  public:
-  static constexpr bool asks = true;
-
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Text>
   GPUSYNC_HD strips_by_halo_and_votes(Halo& halo, Barrier& votes, Grid grid, const Text& text)
-      : rows_type(halo, grid, text.size.width), votes_(votes), tolerance_(text.until.tolerance) {
+      : base(text.until, halo, grid, text.size.width), votes_(votes) {
     votes.enter_votes();
   }
 
-  GPUSYNC_HD bool has_changed(Real old, Real fresh) const { return stencil_has_changed(old, fresh, tolerance_) != 0; }
   /// The block's threads meet in the vote.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Meanwhile>
@@ -223,7 +269,6 @@ class strips_by_halo_and_votes : public strips_by_halo<Real, Pairs, Halo> {
 
  private:
   Barrier& votes_;
-  Real tolerance_;
 };
 
 }  // namespace gpusync::tool

@@ -22,7 +22,7 @@ template <class Text, template <class, uint32_t, class> class Exchange, class Ba
 __global__ void __launch_bounds__(Text::most_threads, 1) converge_strips(Text text, uint32_t, Barrier barrier) {
   const cuda_exchange_grid grid;
   Exchange<typename Text::real, Text::columns / 2, Barrier> rows(barrier, grid, text);
-  text.relax(grid, text.until.most, rows);
+  text.converge(grid, rows);
 }
 
 template <class Text, class Halo>
@@ -30,13 +30,13 @@ __global__ void __launch_bounds__(Text::most_threads, 1)
     converge_strips_by_halo(Text text, uint32_t, Halo halo, grid_barrier votes) {
   const cuda_exchange_grid grid;
   strips_by_halo_and_votes<typename Text::real, Text::columns / 2, Halo, grid_barrier> rows(halo, votes, grid, text);
-  text.relax(grid, text.until.most, rows);
+  text.converge(grid, rows);
 }
 
 /// What the blocks of converge_strips_by_halo wait by.
 template <class Real>
 struct halo_and_votes {
-  halo_storage<Real> rows;
+  std::unique_ptr<halo_storage<Real>> rows;
   grid_barrier_storage votes;
 };
 
@@ -101,14 +101,18 @@ void add_converging_strips(cuda_computation& to, const stencil_size& size, Real*
         return by(&converge_strips_by_halo<std::decay_t<decltype(text)>, halo<Real, halo_form::words>>);
       },
       [size](const cuda_target& on, const step_shape& shape) {
+        const auto rows = [&on, size, shape] {
+          return std::make_unique<halo_storage<Real>>(strips_halo<Real>(on, size, shape));
+        };
         return waiting_by_several(
             on,
-            [&on, size, shape] {
-              return halo_and_votes<Real>{strips_halo<Real>(on, size, shape), default_grid_barrier(on, shape.blocks)};
+            [&on, shape, rows] {
+              return halo_and_votes<Real>{rows(), default_grid_barrier(on, shape.blocks)};
             },
             [](halo_and_votes<Real>& both, auto&& take) {
-              take(both.rows.template halo<halo_form::words>(), both.votes.barrier());
-            });
+              take(both.rows->template halo<halo_form::words>(), both.votes.barrier());
+            },
+            [rows](halo_and_votes<Real>& both) { both.rows = rows(); });
       });
 }
 
@@ -125,7 +129,7 @@ cuda_computation converging(const cuda_target& where, const stencil_body& body) 
   const auto text = stencil_text_ending_in<Dimensions>(a, b, size, steps.count);
   const converging_stencil<Real, Dimensions> asking(text, until);
   cuda_computation made{where, kernels_of<converging_stencil<Real, Dimensions>, converging_barriers>(), asking, steps,
-                        body.result(memory)};
+                        std::make_shared<converged_result>(body, memory)};
   made.goes_on = [asking](uint32_t number) { return asking.goes_on(number); };
   made.own.push_back(by_votes("votes", "grid barrier that brings the answer", text, until));
   add_converging_tiles<Real, Dimensions>(made, size, a, b, until);

@@ -19,7 +19,7 @@ host_computation converging(const stencil_body& body) {
   const auto text =
       stencil_text_ending_in<Dimensions>(memory->address<Real>(0), memory->address<Real>(1), body.size(), steps.count);
   const converging_stencil<Real, Dimensions> asking(text, until);
-  host_computation made{host_text::of(asking), steps, body.result(memory)};
+  host_computation made{host_text::of(asking), steps, std::make_shared<converged_result>(body, memory)};
   made.goes_on = [asking](uint32_t number) { return *asking.goes_on(number) != 0; };
   step_method votes = stencil_method("votes", "barrier that brings the answer");
   votes.kind = method_kind::barrier;

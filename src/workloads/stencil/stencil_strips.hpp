@@ -46,10 +46,11 @@ struct stencil_strips : computation {
     return size_t{4} * Rows * (threads / warp_size) * sizeof(Real);
   }
 
-  /// All steps, or as many as the exchange says. Whole warps; as many threads as a row has points, over `columns`.
+  /// All steps, or as many as the exchange says; returns how many. Whole warps; as many threads as a row has points,
+  /// over `columns`.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Exchange>
-  GPUSYNC_HD void relax(Grid grid, uint32_t steps, Exchange& exchange) const {
+  GPUSYNC_HD uint32_t relax(Grid grid, uint32_t steps, Exchange& exchange) const {
     const bool has_strip = grid.block() < strips();
     const uint32_t first_row = has_strip ? grid.block() * Rows : 0;
     const uint32_t column = grid.thread() * columns;
@@ -63,6 +64,7 @@ struct stencil_strips : computation {
     }
     const warp_end end = end_of(grid);
     bool changed = true;  // in the step before
+    uint32_t done = steps;
     for (uint32_t s = 0; s < steps; ++s) {
       if (has_strip) {
         exchange.put(grid, 0, own[0]);
@@ -145,18 +147,22 @@ struct stencil_strips : computation {
       }
       exchange.next();
       if constexpr (Exchange::asks) {
-        if (exchange.is_over(static_cast<decltype(passed)&&>(passed))) break;
+        if (exchange.is_over(static_cast<decltype(passed)&&>(passed))) {
+          done = s + 1;
+          break;
+        }
         changed = has_strip && has_changed;
       } else {
         (void)passed;
       }
     }
-    if (!has_strip) return;
+    if (!has_strip) return done;
     GPUSYNC_UNROLL()
     for (uint32_t r = 0; r < Rows; ++r) {
       GPUSYNC_UNROLL()
       for (uint32_t c = 0; c < columns; ++c) body[size_t{first_row + r} * size.width + column + c] = own[r][c];
     }
+    return done;
   }
 
  private:
