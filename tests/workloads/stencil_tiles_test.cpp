@@ -204,7 +204,7 @@ template <class Real, class Body>
 uint64_t wrong_when_converged(const stencil_body& of, uint32_t blocks, uint32_t threads, const Body& body) {
   std::vector<std::vector<point_pair<Real>>> buffers;
   for (const array_content& content : of.content()) {
-    buffers.emplace_back(content.bytes / sizeof(point_pair<Real>));
+    buffers.emplace_back((content.bytes + sizeof(point_pair<Real>) - 1) / sizeof(point_pair<Real>));
     std::memcpy(static_cast<void*>(buffers.back().data()), content.first.get(), content.bytes);
   }
   std::vector<uint32_t> words(std::begin(convergence_words), std::end(convergence_words));
