@@ -89,17 +89,24 @@ struct played : stencil_on_chip<Real, Dimensions> {
   uint32_t steps() const { return count; }
 };
 
+/// A body's arrays as a run finds them, with room for an odd number of points.
+template <class Real>
+std::vector<std::vector<point_pair<Real>>> buffers_of(const stencil_body& body) {
+  std::vector<std::vector<point_pair<Real>>> buffers;
+  for (const array_content& content : body.content()) {
+    buffers.emplace_back((content.bytes + sizeof(point_pair<Real>) - 1) / sizeof(point_pair<Real>));
+    std::memcpy(static_cast<void*>(buffers.back().data()), content.first.get(), content.bytes);
+  }
+  return buffers;
+}
+
 /// Words that differ from the host's relaxation.
 template <class Real, uint32_t Dimensions>
 uint64_t wrong_on_chip(const stencil_size& size, uint32_t blocks, uint32_t threads, bool split) {
   constexpr uint32_t steps = 6;
   const auto real = sizeof(Real) == 8 ? stencil_real::twice : stencil_real::single;
   const stencil_body body(size, real, steps);
-  std::vector<std::vector<point_pair<Real>>> buffers;
-  for (const array_content& content : body.content()) {
-    buffers.emplace_back(content.bytes / sizeof(point_pair<Real>));
-    std::memcpy(static_cast<void*>(buffers.back().data()), content.first.get(), content.bytes);
-  }
+  auto buffers = buffers_of<Real>(body);
   using text = played<Real, Dimensions>;
   const tile_room room{64 * 1024, threads, text::most_rows, sizeof(Real)};
   text work;
@@ -150,8 +157,7 @@ template <class Real, uint32_t Rows, uint32_t Pairs, bool Split>
 uint64_t wrong_in_strips(const stencil_size& size, uint32_t blocks, uint32_t threads) {
   constexpr uint32_t steps = 6;
   const stencil_body body(size, sizeof(Real) == 8 ? stencil_real::twice : stencil_real::single, steps);
-  std::vector<point_pair<Real>> points(body.content()[0].bytes / sizeof(point_pair<Real>));
-  std::memcpy(static_cast<void*>(points.data()), body.content()[0].first.get(), body.content()[0].bytes);
+  auto points = std::move(buffers_of<Real>(body).front());
   std::vector<point_pair<Real>> rims(size_t{2} * (size.height / Rows) * size.width);
   using text_type = stencil_strips<Real, Rows, Pairs>;
   const text_type work{{}, &points.front().left, &rims.front().left, size};
@@ -202,11 +208,7 @@ struct played_votes : played_barrier {
 /// how many words are wrong then.
 template <class Real, class Body>
 uint64_t wrong_when_converged(const stencil_body& of, uint32_t blocks, uint32_t threads, const Body& body) {
-  std::vector<std::vector<point_pair<Real>>> buffers;
-  for (const array_content& content : of.content()) {
-    buffers.emplace_back((content.bytes + sizeof(point_pair<Real>) - 1) / sizeof(point_pair<Real>));
-    std::memcpy(static_cast<void*>(buffers.back().data()), content.first.get(), content.bytes);
-  }
+  auto buffers = buffers_of<Real>(of);
   std::vector<uint32_t> words(std::begin(convergence_words), std::end(convergence_words));
   const auto until = convergence_of<Real>(of, words.data());
   std::vector<std::atomic<bool>> answers(until.most);
@@ -290,8 +292,7 @@ TEST(ConvergingStencil, IsGivenUp) {
   const stencil_body body = converging_body<float>({64, 16, 1}, 4);
   std::vector<point_pair<float>> rims(size_t{2} * 2 * 64);
   std::vector<uint32_t> words(std::begin(convergence_words), std::end(convergence_words));
-  std::vector<point_pair<float>> points(body.content()[0].bytes / sizeof(point_pair<float>));
-  std::memcpy(static_cast<void*>(points.data()), body.content()[0].first.get(), body.content()[0].bytes);
+  auto points = std::move(buffers_of<float>(body).front());
   convergence<float> until = convergence_of<float>(body, words.data());
   until.tolerance = -1;
   std::vector<std::atomic<bool>> answers(until.most);

@@ -88,9 +88,10 @@ class relaxation {
 };
 
 /// Relaxes until nothing changes by more than a tolerance that lies between the largest changes of two steps, some
-/// `wanted` steps behind the start, and one step more. Returns the tolerance; `steps`: how many these were.
+/// `steps` steps behind the start, and one step more. Returns the tolerance; `steps` then says how many these were.
 template <class Real>
-Real relax_until_converged(relaxation<Real>& body, uint32_t wanted, uint32_t& steps) {
+Real relax_until_converged(relaxation<Real>& body, uint32_t& steps) {
+  const uint32_t wanted = steps;
   // What is said to be larger must be so whatever is rounded: all points are at most 1.
   constexpr Real margin = 4 * std::numeric_limits<Real>::epsilon();
   Real least = body.template step<true>();  // of all steps before
@@ -113,7 +114,7 @@ std::pair<array_content, std::optional<double>> relaxed(const stencil_size& size
   relaxation<Real> body(size);
   std::optional<double> tolerance;
   if (converges) {
-    tolerance = relax_until_converged(body, steps, steps);
+    tolerance = relax_until_converged(body, steps);
   } else {
     for (uint32_t step = 0; step < steps; ++step) (void)body.template step<false>();
   }

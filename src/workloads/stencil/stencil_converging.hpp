@@ -186,16 +186,24 @@ class asking_exchange : public Rows {
   convergence<Real> until_;
 };
 
-/// A question that comes with the barrier behind which the rows are read. Barrier: a grid barrier with votes.
+/// Of those whose rows are read behind a barrier.
 template <class Real, uint32_t Pairs, class Barrier>
-class strips_by_votes : public asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real> {
-  using base = asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real>;
+class asking_barrier : public asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real> {
+ public:
+  GPUSYNC_API_TEMPLATE
+  template <class Grid, class Text>
+  GPUSYNC_HD asking_barrier(Barrier& barrier, Grid grid, const Text& text)
+      : asking_barrier::asking_exchange(text.until, barrier, grid, text.rim, text.size.width, text.strips()) {}
+};
 
+/// A question that comes with the barrier. Barrier: a grid barrier with votes.
+template <class Real, uint32_t Pairs, class Barrier>
+class strips_by_votes : public asking_barrier<Real, Pairs, Barrier> {
  public:
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Text>
   GPUSYNC_HD strips_by_votes(Barrier& barrier, Grid grid, const Text& text)
-      : base(text.until, barrier, grid, text.rim, text.size.width, text.strips()) {
+      : strips_by_votes::asking_barrier(barrier, grid, text) {
     barrier.enter_votes();
   }
 
@@ -210,14 +218,9 @@ class strips_by_votes : public asking_exchange<strips_by_barrier<Real, Pairs, Ba
 
 /// The same where the barrier brings nothing: a word in memory for each of four steps in turn.
 template <class Real, uint32_t Pairs, class Barrier>
-class strips_by_words : public asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real> {
-  using base = asking_exchange<strips_by_barrier<Real, Pairs, Barrier, true>, Real>;
-
+class strips_by_words : public asking_barrier<Real, Pairs, Barrier> {
  public:
-  GPUSYNC_API_TEMPLATE
-  template <class Grid, class Text>
-  GPUSYNC_HD strips_by_words(Barrier& barrier, Grid grid, const Text& text)
-      : base(text.until, barrier, grid, text.rim, text.size.width, text.strips()) {}
+  using asking_barrier<Real, Pairs, Barrier>::asking_barrier;
 
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Meanwhile>

@@ -8,7 +8,6 @@ namespace gpusync::tool {
 namespace {
 
 /// Barriers that bring nothing, to compare with: our default and NVIDIA's.
-constexpr const char* default_barrier = "placed-counters-acquire-release";
 using converging_barriers =
     grid::algorithm_list<grid::cooperative_groups, grid::placed_counters<ordering::acquire_release>>;
 
@@ -40,21 +39,10 @@ struct halo_and_votes {
   grid_barrier_storage votes;
 };
 
-/// The method called `name` whose barrier brings the answers, or, as a rival, cooperative groups'.
-step_method barrier_method(const char* name, const char* title, bool rival = false) {
-  step_method made = stencil_method(name, title);
-  made.kind = method_kind::barrier;
-  made.rival = rival;
-  return made;
-}
-
-/// One kernel whose barriers bring the answers.
-template <class Text, class Real>
-cuda_own_method by_votes(const char* name, const char* title, const Text& text, const convergence<Real>& until) {
-  const auto fit = [text, until](const step_shape&) {
-    return cuda_on_chip::fitted{bytes_of(stencil_by_votes<Text, Real>{text, until}), 0};
-  };
-  return {barrier_method(name, title), reinterpret_cast<const void*>(&converge_by_votes<Text, Real>),
+/// One kernel whose barriers bring the answers; `fit`: see cuda_own_method.
+template <class Text, class Real, class Fit>
+cuda_own_method by_votes(const char* name, const char* title, Fit fit) {
+  return {stencil_barrier_method(name, title), reinterpret_cast<const void*>(&converge_by_votes<Text, Real>),
           waiting_by_barrier(default_barrier), fit};
 }
 
@@ -62,14 +50,13 @@ template <class Real, uint32_t Dimensions>
 void add_converging_tiles(cuda_computation& to, const stencil_size& size, Real* a, Real* b,
                           const convergence<Real>& until) {
   using text_type = stencil_on_chip<Real, Dimensions>;
-  cuda_own_method method = by_votes("votes-on-chip", "grid barrier that brings the answer, data on the chip",
-                                    text_type{{}, a, b, size, {}}, until);
-  method.fit = [&where = *to.where, size, a, b, until](const step_shape& shape) {
-    const tiles_that_fit found = tiles_on_chip<text_type, Real>(where, size, shape);
-    const text_type text{{}, a, b, size, found.tiles};
-    return cuda_on_chip::fitted{bytes_of(stencil_by_votes<text_type, Real>{text, until}), found.bytes};
-  };
-  to.own.push_back(std::move(method));
+  to.own.push_back(by_votes<text_type, Real>(
+      "votes-on-chip", "grid barrier that brings the answer, data on the chip",
+      [&where = *to.where, size, a, b, until](const step_shape& shape) {
+        const tiles_that_fit found = tiles_on_chip<text_type, Real>(where, size, shape);
+        const text_type text{{}, a, b, size, found.tiles};
+        return cuda_on_chip::fitted{bytes_of(stencil_by_votes<text_type, Real>{text, until}), found.bytes};
+      }));
 }
 
 template <class Real, uint32_t Rows, uint32_t... Pairs>
@@ -83,14 +70,14 @@ void add_converging_strips(cuda_computation& to, const stencil_size& size, Real*
   };
   const auto by = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
   add(
-      barrier_method("cg-strips", "cooperative groups and words in memory, strips on the chip", true),
+      stencil_barrier_method("cg-strips", "cooperative groups and words in memory, strips on the chip", true),
       [by](const auto& text) {
         using barrier_type = barrier_with<grid::cooperative_groups>;
         return by(&converge_strips<std::decay_t<decltype(text)>, strips_by_words, barrier_type>);
       },
       waiting_by_barrier("cg"));
   add(
-      barrier_method("votes-strips", "grid barrier that brings the answer, strips on the chip, split phase"),
+      stencil_barrier_method("votes-strips", "grid barrier that brings the answer, strips on the chip, split phase"),
       [by](const auto& text) {
         return by(&converge_strips<std::decay_t<decltype(text)>, strips_by_votes, grid_barrier>);
       },
@@ -131,7 +118,11 @@ cuda_computation converging(const cuda_target& where, const stencil_body& body) 
   cuda_computation made{where, kernels_of<converging_stencil<Real, Dimensions>, converging_barriers>(), asking, steps,
                         std::make_shared<converged_result>(body, memory)};
   made.goes_on = [asking](uint32_t number) { return asking.goes_on(number); };
-  made.own.push_back(by_votes("votes", "grid barrier that brings the answer", text, until));
+  using text_type = stencil_text<Real, Dimensions>;
+  made.own.push_back(
+      by_votes<text_type, Real>("votes", "grid barrier that brings the answer", [text, until](const step_shape&) {
+        return cuda_on_chip::fitted{bytes_of(stencil_by_votes<text_type, Real>{text, until}), 0};
+      }));
   add_converging_tiles<Real, Dimensions>(made, size, a, b, until);
   if constexpr (Dimensions == 2) {
     Real* const rim = memory->address<Real>(3);

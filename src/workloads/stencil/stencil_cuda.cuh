@@ -69,6 +69,7 @@ auto strips_halo(const cuda_target& on, const stencil_size& size, const step_sha
   return halo_storage<Real>(on.device(), strip_neighbours(size.height / strip_rows(size.width), shape.blocks),
                             2 * size.width);
 }
+inline constexpr const char* default_barrier = "placed-counters-acquire-release";
 inline auto waiting_by_barrier(const char* name) {
   return [name](const cuda_target& on, const step_shape& shape) -> std::unique_ptr<cuda_waiting> {
     return make_cuda_barrier(name, on, shape.blocks, std::nullopt);
@@ -128,26 +129,22 @@ void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real
         return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, neighbour_barrier, true>);
       },
       by_neighbours);
-  constexpr const char* ours = "placed-counters-acquire-release";
-  step_method barrier = stencil_method(ours + std::string("-strips"), "grid barrier, strips on the chip");
-  barrier.kind = method_kind::barrier;
+  step_method barrier =
+      stencil_barrier_method(default_barrier + std::string("-strips"), "grid barrier, strips on the chip");
   add(
       barrier,
       [by](const auto& text) {
         return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, grid_barrier, false>);
       },
-      waiting_by_barrier(ours));
+      waiting_by_barrier(default_barrier));
   barrier.name += "-split";
   barrier.title += ", split phase";
   add(
       barrier,
       [by](const auto& text) { return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, grid_barrier, true>); },
-      waiting_by_barrier(ours));
-  step_method cg = stencil_method("cg-strips", "cooperative groups, strips on the chip");
-  cg.kind = method_kind::barrier;
-  cg.rival = true;
+      waiting_by_barrier(default_barrier));
   add(
-      cg,
+      stencil_barrier_method("cg-strips", "cooperative groups, strips on the chip", true),
       [by](const auto& text) {
         using barrier_type = barrier_with<grid::cooperative_groups>;
         return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, barrier_type, false>);

@@ -21,9 +21,8 @@ host_computation converging(const stencil_body& body) {
   const converging_stencil<Real, Dimensions> asking(text, until);
   host_computation made{host_text::of(asking), steps, std::make_shared<converged_result>(body, memory)};
   made.goes_on = [asking](uint32_t number) { return *asking.goes_on(number) != 0; };
-  step_method votes = stencil_method("votes", "barrier that brings the answer");
-  votes.kind = method_kind::barrier;
-  made.own.push_back({votes, [text, until](const step_shape& of) -> std::function<void(uint32_t)> {
+  made.own.push_back({stencil_barrier_method("votes", "barrier that brings the answer"),
+                      [text, until](const step_shape& of) -> std::function<void(uint32_t)> {
                         const auto storage = std::make_shared<host_barrier_storage<votes_algorithm>>(of.blocks);
                         return [text, until, of, storage](uint32_t) {
                           using barrier_type = basic_grid_barrier<votes_algorithm, host_grid>;

@@ -118,4 +118,11 @@ step_method stencil_method(const std::string& name, const std::string& title) {
   return {name, title, {}, method_kind::neighbours, true, true};
 }
 
+step_method stencil_barrier_method(const std::string& name, const std::string& title, bool rival) {
+  step_method made = stencil_method(name, title);
+  made.kind = method_kind::barrier;
+  made.rival = rival;
+  return made;
+}
+
 }  // namespace gpusync::tool

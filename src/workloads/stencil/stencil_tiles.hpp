@@ -81,5 +81,7 @@ uint32_t strip_pairs(const stencil_size& size, const step_shape& shape);
 void require_strips(const stencil_size& size, const step_shape& shape);
 /// A method of this workload's own, by which blocks wait for their neighbours.
 step_method stencil_method(const std::string& name, const std::string& title);
+/// The same, by a barrier of the grid; a rival's, or ours.
+step_method stencil_barrier_method(const std::string& name, const std::string& title, bool rival = false);
 
 }  // namespace gpusync::tool
