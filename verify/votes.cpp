@@ -12,7 +12,8 @@ using gpusync::grid::lock_based;
 using gpusync::grid::placed_counters;
 
 /// A letter for each call: 'A', 'O', 'C' for sync_add(), sync_or(), sync_count(), the same small for their forms
-/// without ordering, 'S' for arrive_add() and wait(), 's' for cast_add() and wait(), '.' for sync().
+/// without ordering, 'S' for arrive_add() and wait(), 's' for cast_add() and wait(), 'Q' and 'q' for these with an
+/// ask() between, '.' for sync().
 struct vote_program {
   std::string calls;
   uint32_t first_phase = 0;
@@ -48,6 +49,16 @@ uint32_t vote(Barrier& barrier, char call, uint32_t value, bool mine) {
       auto token = barrier.cast_add(value);
       return barrier.wait(std::move(token));
     }
+    case 'Q': {
+      auto token = barrier.arrive_add(value);
+      barrier.ask(token);
+      return barrier.wait(std::move(token));
+    }
+    case 'q': {
+      auto token = barrier.cast_add(value);
+      barrier.ask(token);
+      return barrier.wait(std::move(token));
+    }
     default: barrier.sync(); return 0;
   }
 }
@@ -62,7 +73,9 @@ uint32_t expected(char call, uint32_t number, uint32_t blocks, uint32_t threads)
     case 'A':
     case 'a':
     case 'S':
-    case 's': return sum;
+    case 's':
+    case 'Q':
+    case 'q': return sum;
     case 'O':
     case 'o': return count != 0 ? 1 : 0;
     case 'C':
@@ -138,6 +151,9 @@ void check_votes() {
   must_pass("2 blocks, unordered", explore_votes<Algorithm>(of(2), {"aaoca", before_wrap}));
   must_pass("2 blocks, mixed with phases", explore_votes<Algorithm>(of(2), {".aA.a", before_wrap}));
   must_pass("2 blocks, split", explore_votes<Algorithm>(of(2), {"sSs.S", 0xfffe}));
+  must_pass("2 blocks, asked for", explore_votes<Algorithm>(of(2), {"qQaq", 0xfffe}));
+  must_pass("2 blocks of 2 threads, asked for", explore_votes<Algorithm>(of(2, 2), {"qQ", before_wrap}));
+  must_pass("3 blocks, asked for", explore_votes<Algorithm>(of(3), {"qQ", before_wrap}));
   must_pass("3 blocks, ordered", explore_votes<Algorithm>(of(3), {"AA", before_wrap}));
   must_pass("3 blocks, unordered", explore_votes<Algorithm>(of(3), {"aaa", before_wrap}));
   must_pass("3 blocks, unordered, latest values", explore_votes<Algorithm>(of(3, 1, false), {"aaaa", before_wrap}));
@@ -243,6 +259,7 @@ void add_vote_checks() {
   add_mutant<placed_counters<order>, votes_release_nothing>("no_release_placed", failure::data_race, {"AA"});
   add_mutant<correct, votes_acquire_nothing>("no_acquire", failure::data_race, {"AA"});
   add_mutant<placed_counters<order>, votes_acquire_nothing>("no_acquire_placed", failure::data_race, {"AA"});
+  add_mutant<correct, votes_acquire_nothing>("no_acquire_asked", failure::data_race, {"QQ"});
   // Behind the phase before the first vote, of the two block barriers of each vote the one or the other is missing.
   add_mutant<correct, model_memory, meets_once<0>>("overwritten", failure::data_race, {"aa"}, of(2, 2));
   add_mutant<correct, model_memory, meets_once<1>>("read_too_early", failure::wrong_answer, {"aa"}, of(2, 2));

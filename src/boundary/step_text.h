@@ -10,6 +10,8 @@ typedef uint uint32_t;
 #else
 #pragma once
 
+#include <math.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -42,6 +44,9 @@ static float step_float(uint bits) {
   return as_float(bits);
 }
 
+/// |x|.
+#define step_magnitude fabs
+
 /// Adds to a count of what was found wrong.
 static void step_report(volatile __global uint* count, uint wrong) {
   if (wrong != 0) atomic_add(count, wrong);
@@ -51,6 +56,13 @@ GPUSYNC_API_TEMPLATE
 template <class Grid>
 GPUSYNC_HD step_place step_here(Grid grid) {
   return {grid.blocks(), grid.block(), grid.threads(), grid.thread()};
+}
+
+GPUSYNC_HD inline float step_magnitude(float x) {
+  return ::fabsf(x);
+}
+GPUSYNC_HD inline double step_magnitude(double x) {
+  return ::fabs(x);
 }
 
 GPUSYNC_HD inline float step_float(uint32_t bits) {

@@ -45,6 +45,7 @@ __global__ void __launch_bounds__(1024)
       case 2: answer = barrier.sync_count(says); break;
       case 3: {
         auto token = barrier.arrive_add(value);
+        if (word & 1u) barrier.ask(token);
         answer = barrier.wait(static_cast<decltype(token)&&>(token));
         break;
       }
@@ -54,6 +55,7 @@ __global__ void __launch_bounds__(1024)
       case 7: answer = barrier.vote_count(says); break;
       default: {
         auto token = barrier.cast_add(value);
+        if (word & 1u) barrier.ask(token);
         answer = barrier.wait(static_cast<decltype(token)&&>(token));
       }
     }

@@ -42,6 +42,7 @@ class HostVotes : public test::HostBarrierTest<Algorithm> {
           uint32_t ordered = 0;
           for (uint32_t call = 0; call < calls; ++call) {
             const auto kind = static_cast<uint32_t>(random() % 16);
+            const bool asks = random() % 2 == 0;
             const bool mine = says(block, thread, call);
             const uint32_t value = thread == 0 ? brought(block, call) : 0xbad;
             uint32_t sum = 0, count = 0;
@@ -65,16 +66,19 @@ class HostVotes : public test::HostBarrierTest<Algorithm> {
               case 4: answer = b.sync_count(mine), expected = count; break;
               case 5: {
                 auto token = b.arrive_add(value);
+                if (asks) b.ask(token);
                 answer = b.wait(std::move(token)), expected = sum;
                 break;
               }
               case 6: {
                 auto token = b.arrive_or(mine);
+                if (asks) b.ask(token);
                 answer = b.wait(std::move(token)), expected = count != 0;
                 break;
               }
               case 7: {
                 auto token = b.arrive_count(mine);
+                if (asks) b.ask(token);
                 const voted<uint32_t> end = b.wait_for(std::move(token), test::HostBarrierTest<Algorithm>::patience);
                 answer = end.answer, expected = count;
                 if (end.status != wait_status::completed) ++wrong;
@@ -92,11 +96,13 @@ class HostVotes : public test::HostBarrierTest<Algorithm> {
               case 12: answer = b.vote_count(mine), expected = count; break;
               case 13: {
                 auto token = b.cast_add(value);
+                if (asks) b.ask(token);
                 answer = b.wait(std::move(token)), expected = sum;
                 break;
               }
               case 14: {
                 auto token = b.cast_or(mine);
+                if (asks) b.ask(token);
                 answer = b.wait(std::move(token)), expected = count != 0;
                 break;
               }
@@ -182,6 +188,7 @@ TYPED_TEST(HostVotes, TwoBarriersInTurn) {
           wrong += a.wait(std::move(first)) != 3 * call ? 1 : 0;
           wrong += b.wait(std::move(second)) != 6 * call ? 1 : 0;
           auto third = a.arrive_add(call);
+          a.ask(third);
           wrong += b.vote_add(call + 1) != 3 * call + 3 ? 1 : 0;
           wrong += a.wait(std::move(third)) != 3 * call ? 1 : 0;
         }
@@ -317,6 +324,25 @@ TYPED_TEST(HostVotes, RefusesWhatBreaksTheContract) {
               (void)b.wait(std::move(token));
             }),
             misuse_in_words(misuse::spent_token, 0, 0));
+}
+
+TYPED_TEST(HostVotes, RefusesToAskForWhatIsNotUnderWay) {
+  using given = basic_grid_barrier<TypeParam, host_grid>;
+  EXPECT_EQ(refused<TypeParam>([](given& b) {
+              auto token = b.cast_add(1);
+              (void)b.wait(std::move(token));
+              b.ask(token);
+            }),
+            misuse_in_words(misuse::spent_token, 0, 0));
+  typename TestFixture::storage one(1), two(1);
+  EXPECT_THROW(launch(
+                   host_device{}, {1, 1},
+                   [](given a, given b) {
+                     auto token = a.cast_add(1);
+                     b.ask(token);
+                   },
+                   one.barrier(), two.barrier()),
+               error);
 }
 
 TYPED_TEST(HostVotes, RefusesATokenOfAnotherBarrier) {

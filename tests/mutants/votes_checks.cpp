@@ -110,6 +110,32 @@ void an_answer_stays_until_all_have_read_it() {
       memory.barrier());
 }
 
+/// Who asks before a block has voted finds that not all have.
+void who_asks_early_waits_for_all() {
+  storage memory(2);
+  std::atomic<bool> asked{false};
+  run_blocks<barrier>(2, memory.barrier(), [&](barrier& b, uint32_t block) {
+    b.enter_votes();
+    if (block == 1) wait_for(asked);
+    auto token = b.cast_add(10 + block);
+    b.ask(token);
+    if (block == 0) asked = true;
+    expect(b.wait(std::move(token)) == 21, "an answer that was asked for early is of all blocks");
+  });
+}
+
+/// What was asked for in one vote is no answer to the next.
+void who_does_not_ask_looks_anew() {
+  storage memory(1);
+  run_blocks<barrier>(1, memory.barrier(), [&](barrier& b, uint32_t) {
+    for (uint32_t vote = 0; vote < 6; ++vote) {
+      auto token = b.cast_add(vote);
+      if (vote % 2 == 0) b.ask(token);
+      expect(b.wait(std::move(token)) == vote, "an answer is of its own vote");
+    }
+  });
+}
+
 }  // namespace
 }  // namespace gpusync::test
 
@@ -122,6 +148,8 @@ int main(int words, char** word) {
       {"a_late_vote_does_not_hide_a_missing_block", a_late_vote_does_not_hide_a_missing_block},
       {"answers_of_two_barriers_do_not_mix", answers_of_two_barriers_do_not_mix},
       {"an_answer_stays_until_all_have_read_it", an_answer_stays_until_all_have_read_it},
+      {"who_asks_early_waits_for_all", who_asks_early_waits_for_all},
+      {"who_does_not_ask_looks_anew", who_does_not_ask_looks_anew},
   };
   return run_checks(checks, words, word);
 }

@@ -48,7 +48,10 @@ __global__ void votes_every_way(basic_grid_barrier<Algorithm, cuda_grid> barrier
   sum += barrier.sync_or_for(sum != 0, span).answer + barrier.sync_count_for(sum != 0, span).answer;
   sum += barrier.sync_add_for(sum, span).answer + barrier.vote_or_for(sum != 0, span).answer;
   sum += barrier.vote_count_for(sum != 0, span).answer + barrier.vote_add_for(sum, span).answer;
-  const auto end = [&](auto token) { sum += barrier.wait(static_cast<decltype(token)&&>(token)); };
+  const auto end = [&](auto token) {
+    barrier.ask(token);
+    sum += barrier.wait(static_cast<decltype(token)&&>(token));
+  };
   const auto end_for = [&](auto token) { sum += barrier.wait_for(static_cast<decltype(token)&&>(token), span).answer; };
   end(barrier.arrive_or(sum != 0));
   end(barrier.arrive_count(sum != 0));

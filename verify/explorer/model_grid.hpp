@@ -102,6 +102,7 @@ class model_grid {
   }
   uint32_t opaque(uint32_t value) const { return value; }
   void delay(uint32_t) const {}
+  void delay_until(uint64_t) const {}
   uint64_t cycles() const { return 0; }
   [[noreturn]] void fail(timeout_report*, misuse, uint32_t) const { std::abort(); }
   template <uint32_t Count>

@@ -48,6 +48,7 @@ namespace gpusync {
 /// - `pick(values, index)`: values[index], for arrays among a kernel's parameters
 /// - `delay(cycles)`: lets that many cycles pass; may do nothing
 /// - `cycles()`: of the same clock, so far; 0 if delay() does nothing
+/// - `delay_until(cycles)`: until cycles() has come so far; may do nothing
 /// - `now()`: nanoseconds of a clock that all blocks share
 /// - `pause()`: between two polls
 /// - `has_named_barriers`, `warps_of_block`: what pace asks for besides: whether there is
@@ -126,6 +127,7 @@ struct grid_words<
               decltype(*thing<const Grid&>().opaque(thing<uint32_t*>()) + thing<const Grid&>().opaque(1u) + 0u),
               decltype(thing<const Grid&>().pick(thing<const uint32_t (&)[4]>(), 0u) + 0u),
               decltype(thing<const Grid&>().delay(1u)), decltype(thing<const Grid&>().cycles() + uint64_t{0}),
+              decltype(thing<const Grid&>().delay_until(uint64_t{1})),
               decltype(thing<const Grid&>().now() + uint64_t{0}), decltype(thing<const Grid&>().pause()),
               decltype(thing<const Grid&>().fail(thing<timeout_report*>(), misuse::none, 0u))>> {
   static constexpr bool value =

@@ -149,12 +149,18 @@ struct cuda_grid {
   /// Lets `cycles` of the multiprocessor's clock pass.
   __device__ __forceinline__ void delay(uint32_t cycles) const {
     if (cycles == 0) return;
-    const long long begin = clock64();  // the 32-bit clock goes through the uniform datapath, 50 cycles a read
-    while (clock64() - begin < cycles) {
+    const uint64_t begin = this->cycles();
+    while (this->cycles() - begin < cycles) {
+    }
+  }
+  /// Until the multiprocessor's clock has come so far.
+  __device__ __forceinline__ void delay_until(uint64_t cycles) const {
+    while (this->cycles() < cycles) {
     }
   }
 
-  /// The multiprocessor's clock.
+  /// The multiprocessor's clock: that of 64 bits, for the one of 32 goes through the uniform datapath, 50 cycles a
+  /// read.
   __device__ __forceinline__ uint64_t cycles() const { return static_cast<uint64_t>(clock64()); }
 
   /// The multiprocessor's clock, read once `value` is there; `value` is added to it, so it should be 0.

@@ -144,6 +144,7 @@ class host_grid {
   uint32_t opaque(uint32_t value) const { return value; }
   /// For multiprocessors, whose polls cost others time; nothing here.
   void delay(uint32_t) const {}
+  void delay_until(uint64_t) const {}
   uint64_t cycles() const { return 0; }
 
   /// For a call that breaks a barrier's contract: the launch throws.

@@ -83,10 +83,12 @@ struct vote_add {
 struct vote_state {
   uint64_t before = 0;  ///< in threads that poll: the word of the vote to come, when its last vote had ended
   uint64_t other = 0;   ///< the same of the other word
+  uint64_t found = 0;   ///< in threads that poll: what ask() has read
   uint32_t count = 0;   ///< votes of this launch so far
   uint32_t polled = 0;  ///< words that the block polls
   uint32_t shared = 0;  ///< where the block's threads share words
   uint32_t open = 0;    ///< 1: the rest is known
+  bool asked = false;   ///< in the vote to come: see `found`
 
   /// A mark of the vote to come for the arrival log: never 0, and no mark of a phase without a vote, which has no
   /// such bit. Comes back after 2^25 votes.
@@ -126,7 +128,7 @@ struct vote_poll {
 ///   less. vote_add() and cast_add() bring what the first thread has as soon as its warp is there, and by that the
 ///   block has come: other warps may be behind, and deadlines of other blocks do not see whether they come
 /// - `arrive_…` and `cast_…`: their split forms, which say what the block brings and do not wait. wait() then brings
-///   the answer
+///   the answer. ask() in between starts to read it, so that the trip to memory goes on while the block works
 ///
 /// The first vote of a launch passes one phase more, in which all members learn what the words held before, also in
 /// the split forms; enter_votes() does that at a better place. arrive_… and cast_… wait for that phase without a
@@ -210,6 +212,26 @@ class grid_votes {
   GPUSYNC_API vote_token<count_kind, false> cast_count(bool mine) { return arrive_in<count_kind, false>(mine); }
   /// The same for vote_add().
   GPUSYNC_API vote_token<add_kind, false> cast_add(uint32_t value) { return arrive_in<add_kind, false>(value); }
+
+  /// Starts to read the answer to the token's vote, and does not wait for it: if all members have brought their part by
+  /// now, wait() finds it without a trip to memory; if not, it waits as ever. All threads of the block, any number of
+  /// times.
+  GPUSYNC_API_TEMPLATE
+  template <class Kind, bool Ordered>
+  GPUSYNC_HD void ask(const vote_token<Kind, Ordered>& token) {
+    constexpr ordering order = Ordered ? Algorithm::order : ordering::none;
+    Barrier& own = self();
+    Grid grid = own.grid_();
+    require_mine(grid, token);
+    if constexpr (Barrier::watches_loss) {
+      if (own.standing_ == Barrier::standing::lost) return;  // the wait says so
+    }
+    if (Algorithm::vote_polls(grid, own.state_)) {
+      own.votes_.found = Grid::memory::template load<grid::sees<order>, scope::device>(
+          polled_word(own.given_.words, own.state_, own.votes_));
+    }
+    own.votes_.asked = true;
+  }
 
   /// Waits until every member has brought its part to the token's vote, and returns the answer.
   GPUSYNC_API_TEMPLATE
@@ -322,12 +344,19 @@ class grid_votes {
   }
 
   GPUSYNC_API_TEMPLATE
+  template <class Kind, bool Ordered>
+  GPUSYNC_HD void require_mine(Grid grid, const vote_token<Kind, Ordered>& token) {
+    const auto& given = self().given_;
+    if (token.spent_) grid.fail(given.log.report, misuse::spent_token, 0);
+    if (token.of_ != given.words) grid.fail(given.log.report, misuse::foreign_token, 0);
+  }
+
+  GPUSYNC_API_TEMPLATE
   template <class Kind, bool Ordered, class Deadline>
   GPUSYNC_HD voted<typename Kind::answer> wait_in(vote_token<Kind, Ordered>& token, Deadline limit) {
     Barrier& own = self();
     Grid grid = own.grid_();
-    if (token.spent_) grid.fail(own.given_.log.report, misuse::spent_token, 0);
-    if (token.of_ != own.given_.words) grid.fail(own.given_.log.report, misuse::foreign_token, 0);
+    require_mine(grid, token);
     token.spent_ = true;
     if constexpr (Barrier::watches_loss) {
       if (own.standing_ == Barrier::standing::lost) {
@@ -398,6 +427,12 @@ class grid_votes {
     Grid::memory::template add<grid::publishes<Order>, scope::device>(word, grid::vote_word::step(own.step, value));
   }
 
+  /// What the thread polls of the vote under way.
+  GPUSYNC_API static const uint64_t* polled_word(uint32_t* words, const typename Algorithm::state& own,
+                                                 const detail::vote_state& votes) {
+    return Algorithm::vote_polled(words, own) + (votes.count & 1) * grid::vote_word::apart;
+  }
+
   /// The wait for the answer.
   GPUSYNC_API_TEMPLATE
   template <class Kind, bool Ordered, bool Just, class Deadline>
@@ -424,19 +459,19 @@ class grid_votes {
     if (Algorithm::vote_polls(grid, own)) {
       if constexpr (Ordered && Just) Algorithm::template vote_drain<Grid>(own);
       if constexpr (Just) grid.delay(Algorithm::vote_backoff(own));
-      const uint64_t* const word =
-          Algorithm::vote_polled(given.words, own) + (votes.count & 1) * grid::vote_word::apart;
       const uint64_t before = votes.before;
-      uint64_t seen = 0;
-      const auto end = detail::poll_until_or<grid::sees<order>, scope::device>(
-          grid, word,
-          [before, &seen](uint64_t now) {
-            seen = now;
-            return grid::vote_word::ended(now, before);
-          },
-          detail::vote_poll{before, 0, false}, context);
-      status = end.status;
-      if (end.done.asked) seen = end.done.seen;
+      uint64_t seen = votes.found;
+      if (!votes.asked || !grid::vote_word::ended(seen, before)) {
+        const auto end = detail::poll_until_or<grid::sees<order>, scope::device>(
+            grid, polled_word(given.words, own, votes),
+            [before, &seen](uint64_t now) {
+              seen = now;
+              return grid::vote_word::ended(now, before);
+            },
+            detail::vote_poll{before, 0, false}, context);
+        status = end.status;
+        if (end.done.asked) seen = end.done.seen;
+      }
       votes.before = seen;
       // Before what others' writes need and a sum does not, so as to be there as early.
       grid.share(votes.shared, grid.thread(), grid::vote_word::sum(seen, before));
@@ -455,6 +490,7 @@ class grid_votes {
     const uint64_t other = votes.other;
     votes.other = votes.before;
     votes.before = other;
+    votes.asked = false;
     ++votes.count;
     return wait_status::completed;
   }

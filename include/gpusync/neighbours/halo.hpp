@@ -186,7 +186,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
       // threads of the block know which step they are in.
       meet(grid);
       if (count_ != nullptr) memory::template store<memory_order::relaxed, scope::device>(count_, step_);
-      if (given_.places.poll_backoff != 0) sent_at_ = static_cast<uint32_t>(grid.cycles());
+      if (given_.places.poll_backoff != 0) sent_at_ = grid.cycles();
     } else {
       (void)grid::neighbour_flags::arrive(grid, given_.places.flags, state_);
     }

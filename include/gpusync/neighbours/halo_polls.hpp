@@ -42,10 +42,7 @@ class halo_polls : public halo_steps<T, Grid, Form> {
     const Grid grid = Grid::current();
     if (by_words()) {
       // Polls that come too early delay the words that they wait for.
-      if (!asked_ && given_.places.poll_backoff != 0) {
-        const uint32_t gone = static_cast<uint32_t>(grid.cycles()) - sent_at_;
-        if (gone < given_.places.poll_backoff) grid.delay(given_.places.poll_backoff - gone);
-      }
+      if (!asked_ && given_.places.poll_backoff != 0) grid.delay_until(sent_at_ + given_.places.poll_backoff);
     } else {
       uint32_t flag = 0;
       if constexpr (Deadline::bounded)

@@ -156,7 +156,7 @@ class halo_steps {
   bool asked_ = false;         ///< in this step
   uint32_t* count_ = nullptr;  ///< of the steps that the block has sent; of its thread 0 alone
   uint32_t timeout_flag_ = 0;
-  uint32_t sent_at_ = 0;  ///< by the multiprocessor's clock, modulo 2^32
+  uint64_t sent_at_ = 0;  ///< by the multiprocessor's clock
 };
 
 }  // namespace gpusync::detail

@@ -139,7 +139,12 @@ struct halo_text : computation {
     halo.enter();
     kept now = load(grid, 0);
     const uint32_t first = grid.block() * words;
+    halo_own_word own[Words] = {};
     halo_word from[Words * Neighbours];
+    GPUSYNC_UNROLL()
+    for (uint32_t u = 0; u < Words; ++u) {
+      if (now.at[u] != nowhere) own[u] = halo.own(now.at[u] - first);
+    }
     GPUSYNC_UNROLL()
     for (uint32_t i = 0; i < Words * Neighbours; ++i) {
       const uint32_t at = now.at[i / Neighbours];
@@ -150,7 +155,7 @@ struct halo_text : computation {
     for (uint32_t s = 0; s < steps; ++s) {
       GPUSYNC_UNROLL()
       for (uint32_t u = 0; u < Words; ++u) {
-        if (now.at[u] != nowhere) halo.put(now.at[u] - first, now.own[u]);
+        if (now.at[u] != nowhere) halo.put(own[u], now.own[u]);
       }
       halo.send();
       // Found while nobody waits for it.
@@ -198,7 +203,10 @@ struct halo_text : computation {
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD GPUSYNC_COLD static void take_time(Grid grid, halo_work how, uint32_t number) {
-    if (grid.thread() == 0) grid.delay(how.cycles(grid.block(), number));
+    if (grid.thread() == 0) {
+      const uint64_t begin = grid.cycles();  // to find out how long is part of it
+      grid.delay_until(begin + how.cycles(grid.block(), number));
+    }
     grid.sync_block();
   }
 };

@@ -181,6 +181,8 @@ class asking_exchange : public Rows {
   GPUSYNC_HD bool has_changed(Real old, Real fresh) const { return until_.has_changed(old, fresh); }
   /// `any`: whether a point has changed, in any block.
   GPUSYNC_HD static bool is_over(bool any) { return !any; }
+  /// Nothing, if it is known.
+  GPUSYNC_HD static void ask(bool) {}
 
  protected:
   convergence<Real> until_;
@@ -263,6 +265,12 @@ class strips_by_halo_and_votes : public asking_exchange<strips_by_halo<Real, Pai
     auto token = votes_.cast_or(changed);
     this->receive(meanwhile);
     return token;
+  }
+  /// By now most blocks have said theirs.
+  GPUSYNC_API_TEMPLATE
+  template <class Token>
+  GPUSYNC_HD void ask(const Token& token) {
+    votes_.ask(token);
   }
   GPUSYNC_API_TEMPLATE
   template <class Token>

@@ -16,6 +16,7 @@
 //   has_changed(old, fresh)     whether a point has
 //   is_over(passed)             with what pass() has returned, behind next(): whether no thread of any block has said
 //                               that one of its points had `changed` in the step before
+//   ask(passed)                 before that, when the points there have come: the answer may be read early
 #pragma once
 
 #include <type_traits>
@@ -94,15 +95,13 @@ struct stencil_strips : computation {
         if (at_left) own[r][0] = outer[r];
         if (at_right) own[r][columns - 1] = outer[r];
       };
-      // The sides, which are put back, have not changed.
-      bool has_changed = false;
+      // Whether a point has changed, of each column: one flag for all would be a chain of as many dependent operations
+      // as there are points. The sides, which are put back, have not.
+      [[maybe_unused]] bool changes[columns] = {};
       const auto look = [&](const Real(&old)[columns], const Real(&fresh)[columns]) {
         if constexpr (Exchange::asks) {
           GPUSYNC_UNROLL()
-          for (uint32_t c = 0; c < columns; ++c) {
-            const bool is_side = (c == 0 && at_left) || (c + 1 == columns && at_right);
-            has_changed |= !is_side && exchange.has_changed(old[c], fresh[c]);
-          }
+          for (uint32_t c = 0; c < columns; ++c) changes[c] |= exchange.has_changed(old[c], fresh[c]);
         }
       };
       Real before[columns], second[columns], beside_first[columns], beside_last[columns];
@@ -131,6 +130,7 @@ struct stencil_strips : computation {
       });
       Real above[columns], below[columns], fresh[columns], last[columns];
       exchange.get(grid, above, below);
+      if constexpr (Exchange::asks) exchange.ask(passed);
       relaxed(above, second, beside_first, fresh);
       relaxed(before, below, beside_last, last);
       if (!at_top) {
@@ -151,7 +151,10 @@ struct stencil_strips : computation {
           done = s + 1;
           break;
         }
-        changed = has_strip && has_changed;
+        changed = (changes[0] && !at_left) || (changes[columns - 1] && !at_right);
+        GPUSYNC_UNROLL()
+        for (uint32_t c = 1; c + 1 < columns; ++c) changed |= changes[c];
+        changed = changed && has_strip;
       } else {
         (void)passed;
       }
