@@ -107,7 +107,7 @@ ending = {name: name for name in ("halo-votes-strips", "votes-strips", "cg-strip
 table("| H100, plate | `halo-votes-strips` |", plate_of(ends, "132x256", "132x512", methods=ending, ways=ending_ways), digits=3,
       best=min)
 small = {"elements": 1024, "type": "float", "shape": "132x256"}
-says("Nothing of that is hidden: {} us at 132 x 256, where the same plate takes {} if the number of steps is known, and a vote "
+says("Little of that is hidden: {} us at 132 x 256, where the same plate takes {} if the number of steps is known, and a vote "
      "alone {} (", ends("halo-votes-strips", **small), record("nvidia-h100/jacobi", "step_time")("halo-strips", **small),
      record("nvidia-h100/grid-votes", "step_time")("vote-or", shape="132x256"))
 states("a tolerance ({}, of points between 0 and 1, after {} steps)", "its axes: what the host has chosen")
