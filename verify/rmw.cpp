@@ -335,6 +335,11 @@ void add_rmw_checks() {
     must_pass("3 participants, 2 calls, 1 and 1, 128 bits", explore_rmw<3, 1, rmw::cas128<>>(calls({2, 1, 1})));
     crash_everywhere<3, rmw::cas<>>("3 participants, one of which stops", {1, 1, 1}, false);
   });
+  // A change without a record keeps the one before it, which its writer, who has lost to that change, must not write.
+  add_check("rmw", "cas128_keeps_a_record_whole", [] {
+    must_pass("3 participants, 1 call, 2 and 1", explore_rmw<3, 1, rmw::cas128<>>(calls({1, 2, 1})));
+    crash_everywhere<3, rmw::cas128<>>("3 participants, one of which stops", {1, 1, 1}, true);
+  });
   add_check("rmw", "coalesced_store_as_in_shared_memory", [] {
     must_pass("2 participants, 3 calls each", explore_rmw<2, 1, narrow_store>(calls({3, 3})));
   });
@@ -355,6 +360,8 @@ void add_rmw_checks() {
   add_mutant<2, rmw::cas<>, numbers_first>("cas_numbers_first", failure::not_wait_free, calls({5, 1}));
   add_mutant<2, rmw::cas<>, joins_announcements, 2>("cas_joins_announcements", wrong, calls({3, 3}));
   add_mutant<2, rmw::cas<>, never_helps>("cas_never_helps", failure::not_wait_free, calls({7, 1}));
+  add_mutant<3, overwrites_kept_record, model_machine>("cas128_overwrites_kept_record", failure::not_wait_free,
+                                                       calls({1, 2, 1}));
   rmw_program unbounded = calls({2, 1});
   unbounded.bounded = false;
   add_mutant<2, store, torn_store>("coalesced_store_torn", wrong, unbounded);

@@ -72,6 +72,15 @@ struct one_record : model_machine<State, N, Consensus, Operation> {
   }
 };
 
+/// The two records are written in turn, though a change without a record may have kept the one whose turn it is. (The
+/// release 0.1 of cas128 did so.)
+struct overwrites_kept_record : rmw::cas128<> {
+  template <class Head>
+  static uint32_t next_buffer(uint32_t, const Head&, uint32_t other) {
+    return other;
+  }
+};
+
 /// A record's numbers are written before the answers to them.
 template <class State, uint32_t N, class Consensus, class Operation>
 struct numbers_first : model_machine<State, N, Consensus, Operation> {

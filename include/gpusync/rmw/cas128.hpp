@@ -69,7 +69,13 @@ struct cas128 : consensus_defaults {
   GPUSYNC_API_TEMPLATE
   template <class Machine>
   GPUSYNC_HD static uint32_t free_buffer(const Machine&, const uint64_t*, uint32_t self, const head& known) {
-    return known.winner() == self ? 1 - known.buffer() : 0;
+    return next_buffer(self, known, 0);
+  }
+
+  /// A participant may have lost to a change without a record, which kept the one that it won with: others still read
+  /// it.
+  GPUSYNC_HD static uint32_t next_buffer(uint32_t self, const head& known, uint32_t other) {
+    return known.winner() == self ? 1 - known.buffer() : other;
   }
 
   /// The head with a record of participant `self`, whose stamps go on from `last`.

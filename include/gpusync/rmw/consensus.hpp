@@ -22,6 +22,8 @@ namespace gpusync::rmw {
 /// - `latest<N>(machine, words)`: the head of the last round
 /// - `free_buffer(machine, words, self, known)`: the record of participant `self` that no decided state can be in,
 ///   which it may write when it joins
+/// - `next_buffer(self, known, other)`: the record that it may write for the round after `known`, `other` being the one
+///   that it did not write last
 /// - `next(known, self, buffer, last, state)`: the head if the next round takes this record; `last`: the stamp that the
 ///   participant has last written
 /// - `with_state(known, state)`: the same without a record, if the policy carries the state
@@ -45,6 +47,11 @@ struct consensus_defaults {
   using cell_type = uint64_t;
   /// What shows that it works on a device, if that is no matter of course: see litmus.hpp.
   using evidence = void;
+  /// Every round has a record of its own, so those that lost are free, and the two are written in turn.
+  template <class Head>
+  GPUSYNC_HD static uint32_t next_buffer(uint32_t, const Head&, uint32_t other) {
+    return other;
+  }
   /// Before a participant joins: makes sure that it may, or does not return.
   GPUSYNC_API_TEMPLATE
   template <uint32_t N, class Machine>

@@ -142,6 +142,7 @@ class recording : public applying<State, N, Consensus, Operation, Machine> {
       if (!writes) wanted = Consensus::with_state(head_, state);
     }
     if (writes) {
+      buffer_ = Consensus::next_buffer(self_, head_, buffer_);
       wanted = Consensus::next(head_, self_, buffer_, stamp_, state);
       stamp_ = wanted.stamp();
       write_record(state, wanted.stamp());
