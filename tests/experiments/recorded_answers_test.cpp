@@ -6,6 +6,7 @@
 #include <set>
 
 #include "experiments/answers.hpp"
+#include "results/groups.hpp"
 #include "results/json.hpp"
 #include "results/metrics.hpp"
 
