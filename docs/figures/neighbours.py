@@ -81,7 +81,7 @@ def plate_of(of, *shapes, methods=plate_methods, ways=launches):
     return cell
 
 
-table("| plate | `halo-strips` |", plate_of(plates), digits=3, best=min)
+table("| plate | `halo-strips` |", plate_of(plates, "132x256", "132x512"), digits=3, best=min)
 table("| H100, plate | `halo-strips` |", plate_of(record("nvidia-h100/jacobi", "step_time"), "132x256", "132x512"), digits=3,
       best=min)
 there = record("nvidia-h100/halo-exchange", "step_time")
