@@ -26,8 +26,24 @@ TEST_F(residency, is_the_number_of_threads_of_pocl_every_time) {
   for (int i = 0; i < 20; ++i) {
     barrier_storage storage(queue, 1);
     const cl::Kernel ring = ring_with(storage);
-    ASSERT_EQ(resident_groups(queue, ring, storage, cl::NDRange(i % 2 == 0 ? 64 : 1)), threads) << "trial " << i;
+    const cl::NDRange local(i % 2 == 0 ? 64 : 1);
+    // Searched for each time, and then as a program has it.
+    ASSERT_EQ(detail::residency_trials(queue, ring, storage, local).find(), threads) << "trial " << i;
+    ASSERT_EQ(resident_groups(queue, ring, storage, local), threads) << "trial " << i;
   }
+}
+
+TEST_F(residency, is_searched_for_again_where_as_many_as_were_found_are_not_seen) {
+  barrier_storage storage(queue, 1);
+  const cl::Kernel ring = ring_with(storage);
+  const uint32_t most = detail::residency_trials(queue, ring, storage, cl::NDRange(64)).find();
+  EXPECT_TRUE(detail::residency_trials(queue, ring, storage, cl::NDRange(64)).sees(most));
+  EXPECT_FALSE(detail::residency_trials(queue, ring, storage, cl::NDRange(64)).sees(most + 1));
+  if (!is_pocl()) return;
+  auto& cpus = detail::residency_of_cpus::all();
+  cpus.note(device, most + 1);
+  EXPECT_EQ(resident_groups(queue, ring, storage, cl::NDRange(64)), most);
+  EXPECT_EQ(cpus.on(device), most);
 }
 
 TEST_F(residency, leaves_the_storage_and_the_data_as_they_were) {

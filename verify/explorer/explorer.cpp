@@ -75,16 +75,33 @@ bool explorer::next_choice(node& at) const {
   return false;
 }
 
-void explorer::save(node& to) const {
-  const auto* from = reinterpret_cast<const std::byte*>(&state_);
-  to.state.assign(from, from + state_.used_bytes());
+void explorer::save(node& to) {
+  to.state.resize(sizeof(model_state) - sizeof(state_.messages));
+  std::byte* end = to.state.data();
+  state_.for_each_part(fibers(), form_.blocks, [&](const void* part, size_t bytes) {
+    std::memcpy(end, part, bytes);
+    end += bytes;
+  });
   to.fibers.resize(fibers());
   for (uint32_t i = 0; i < fibers(); ++i) stacks_[i]->save(to.fibers[i]);
 }
 
-void explorer::restore(const node& from) {
-  std::memcpy(static_cast<void*>(&state_), from.state.data(), from.state.size());
-  for (uint32_t i = 0; i < fibers(); ++i) stacks_[i]->restore(from.fibers[i]);
+/// From any state that comes later on the path, if all that has run since then is among `resumed`.
+void explorer::restore(const node& from, uint32_t resumed) {
+  const std::byte* begin = from.state.data();
+  state_.for_each_part(fibers(), form_.blocks, [&](void* part, size_t bytes) {
+    std::memcpy(part, begin, bytes);
+    begin += bytes;
+  });
+  for (uint32_t i = 0; i < fibers(); ++i) {
+    if ((resumed >> i & 1) != 0) stacks_[i]->restore(from.fibers[i]);
+  }
+}
+
+void explorer::resume(uint32_t index) {
+  current_ = index;
+  resumed_ |= 1u << index;
+  stacks_[index]->resume();
 }
 
 explorer::node& explorer::push(size_t depth) {
@@ -116,10 +133,10 @@ void explorer::start() {
 /// Does one step, and says whether it was one: a poll that fails is not.
 bool explorer::step(const choice& taken) {
   current_ = taken.fiber;
+  resumed_ = 0;
   apply(taken);
   state_.fibers[taken.fiber].status = fiber_status::runnable;
-  current_ = taken.fiber;
-  stacks_[taken.fiber]->resume();
+  resume(taken.fiber);
   if (state_.fibers[taken.fiber].status == fiber_status::paused) return false;
   run_locally();
   return true;
@@ -128,8 +145,7 @@ bool explorer::step(const choice& taken) {
 void explorer::run_locally() {
   for (uint32_t i = 0; i < fibers();) {
     if (state_.fibers[i].status == fiber_status::runnable) {
-      current_ = i;
-      stacks_[i]->resume();
+      resume(i);
       i = 0;
     } else {
       ++i;
@@ -167,14 +183,16 @@ void explorer::search(exploration& result) {
       }
       if (depth == 0) break;
       --depth;
-      restore(*path_[depth]);
+      restore(*path_[depth], path_[depth]->resumed);  // the state behind its step is where the search was
       continue;
     }
     top.taken = top.next;
     const fiber_state& own = state_.fibers[top.taken.fiber];
     const bool fresh = top.taken.message == state_.latest[own.pending.word] || top.taken.message == gives_up;
-    if (!step(top.taken)) {
-      restore(top);
+    const bool stepped = step(top.taken);
+    top.resumed = resumed_;
+    if (!stepped) {
+      restore(top, top.resumed);
       continue;
     }
     ++result.steps;
@@ -186,7 +204,7 @@ void explorer::search(exploration& result) {
       return retrace(depth + 1);
     }
     if (!visited_.insert(state_hash())) {
-      restore(top);
+      restore(top, top.resumed);
       continue;
     }
     if (visited_.size() >= form_.most_states) return;
@@ -200,7 +218,7 @@ void explorer::retrace(size_t steps) {
   const failure kind = failed_;
   const std::string why = trace_;
   trace_.clear();
-  restore(*path_[0]);
+  restore(*path_[0], ~0u);
   tracing_ = true;
   failed_ = failure::none;
   for (size_t i = 0; i < steps; ++i) (void)step(path_[i]->taken);

@@ -148,6 +148,7 @@ class explorer {
     std::vector<fiber::image> fibers;
     choice next;
     choice taken;
+    uint32_t resumed;  ///< bits of the fibers that have run in that step
     bool progress;  ///< some step is possible that does not need a stale value
   };
 
@@ -178,8 +179,9 @@ class explorer {
   bool enabled(uint32_t index) const;
   bool next_choice(node& at) const;
   uint64_t state_hash();
-  void save(node& to) const;
-  void restore(const node& from);
+  void save(node& to);
+  void restore(const node& from, uint32_t resumed);
+  void resume(uint32_t index);
   node& push(size_t depth);
   void retrace(size_t depth);
   void fail(failure kind, const std::string& text);
@@ -194,6 +196,7 @@ class explorer {
   std::vector<std::unique_ptr<fiber>> stacks_;
   model_state state_;
   uint32_t current_ = 0;
+  uint32_t resumed_ = 0;  ///< bits of the fibers that have run in this step
 
   std::unordered_map<const void*, uint32_t> word_ids_;
   std::vector<const void*> addresses_;

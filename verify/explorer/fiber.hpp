@@ -38,7 +38,7 @@ class fiber {
   static void enter(unsigned high, unsigned low);
 
   static constexpr size_t stack_bytes = 256 * 1024;
-  static constexpr size_t margin = 1024;  ///< more than the frame of leave() and its callee
+  static constexpr size_t margin = 256;  ///< more than the frame of leave() and its callee
 
   std::function<void()> body_;
   std::unique_ptr<std::byte[]> stack_;

@@ -134,7 +134,8 @@ struct call_log {
   uint64_t known_order = 0;  ///< the program's own
 };
 
-/// Only the first `writes` messages count: copies copy no others.
+/// Only the first `writes` messages count. A message never changes, so who goes back to an earlier state on the way to
+/// this one finds its messages as they were, and all that it needs is what stands before them.
 struct model_state {
   fiber_state fibers[max_fibers];
   block_state blocks[max_fibers];
@@ -148,8 +149,12 @@ struct model_state {
   uint32_t masked_stores = 0;
   message messages[max_writes];
 
-  size_t used_bytes() const {
-    return static_cast<size_t>(reinterpret_cast<const char*>(messages + writes) - reinterpret_cast<const char*>(this));
+  /// Calls `use(begin, bytes)` with each part that a step of so many threads and blocks may change.
+  template <class Use>
+  void for_each_part(uint32_t threads, uint32_t used_blocks, Use&& use) {
+    use(fibers, threads * sizeof(fiber_state));
+    use(blocks, used_blocks * sizeof(block_state));
+    use(slots, static_cast<size_t>(reinterpret_cast<char*>(messages) - reinterpret_cast<char*>(slots)));
   }
 };
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <mutex>
 
 #include <gpusync/opencl/probe_source.hpp>
 #include <gpusync/opencl/storage.hpp>
@@ -21,6 +23,12 @@ class residency_trials {
     linger_ = ticks_for(queue, std::chrono::milliseconds(5));
     const auto device = queue.getInfo<CL_QUEUE_DEVICE>();
     expected_ = std::max<uint32_t>(2, device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>());
+  }
+
+  /// Whether a trial sees so many at once. As find(), it throws where the kernel does not turn aside.
+  bool sees(uint32_t groups) {
+    require_trial_line();
+    return run(groups, linger_).together == groups;
   }
 
   /// The largest number of work-groups of which a trial has seen all at once.
@@ -97,6 +105,31 @@ class residency_trials {
   uint32_t expected_;
 };
 
+/// What was found on a CPU so far. There a work-group occupies a thread of the driver and nothing else, so that
+/// kernels differ in what they compute and not in how many of their work-groups run at once.
+class residency_of_cpus {
+ public:
+  static residency_of_cpus& all() {
+    static residency_of_cpus only;
+    return only;
+  }
+  /// 0 if nothing was, or if this is no CPU.
+  uint32_t on(const cl::Device& device) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = found_.find(device());
+    return found == found_.end() ? 0 : found->second;
+  }
+  void note(const cl::Device& device, uint32_t groups) {
+    if ((device.getInfo<CL_DEVICE_TYPE>() & CL_DEVICE_TYPE_CPU) == 0) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    found_[device()] = groups;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<cl_device_id, uint32_t> found_;
+};
+
 }  // namespace detail
 
 /// How many work-groups of `kernel`, of size `local`, run at once on the queue's device: a number that was really seen,
@@ -105,7 +138,8 @@ class residency_trials {
 /// Found by trial launches of the kernel itself (see discovery.cl), once per kernel, work-group size and local memory,
 /// and remembered in `storage` (which must be the kernel's storage argument; its capacity does not matter). All
 /// arguments of the kernel must be set; in trials it touches nothing but the storage. Blocking: waits for what is in
-/// the queue, then takes some 50 ms, more on a busy processor. Throws invalid_argument if the kernel does not begin
+/// the queue, then takes some 50 ms, more on a busy processor; on a CPU a millisecond for all kernels but a process's
+/// first, of which it is enough to see once that as many run. Throws invalid_argument if the kernel does not begin
 /// with GPUSYNC_TRIAL or is of another algorithm than the storage, opencl_failure if OpenCL refuses.
 inline uint32_t resident_groups(const cl::CommandQueue& queue, const cl::Kernel& kernel, barrier_storage& storage,
                                 const cl::NDRange& local) {
@@ -118,7 +152,13 @@ inline uint32_t resident_groups(const cl::CommandQueue& queue, const cl::Kernel&
       if (known.kernel() == kernel() && known.local == shape && known.local_memory == local_memory) return known.groups;
     }
     queue.finish();
-    const uint32_t groups = detail::residency_trials(queue, kernel, storage, local).find();
+    detail::residency_trials trials(queue, kernel, storage, local);
+    auto& cpus = detail::residency_of_cpus::all();
+    uint32_t groups = cpus.on(device);
+    if (groups == 0 || !trials.sees(groups)) {
+      groups = trials.find();
+      cpus.note(device, groups);
+    }
     storage.known_residencies().push_back({kernel, shape, local_memory, groups});
     return groups;
   });
