@@ -6,6 +6,7 @@
 
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/l2_survey.cuh>
+#include <gpusync/neighbours/cuda.cuh>
 
 #include "boundary/cuda_target.hpp"
 
@@ -47,6 +48,14 @@ inline grid_barrier_storage default_grid_barrier(const cuda_target& where, uint3
   return with_survey(
       where, [&](const l2_survey& survey) { return grid_barrier_storage(where.device(), blocks, survey); },
       [](const grid_barrier_storage& made) { return made.counters().placed(); });
+}
+
+/// A halo for kernels on this stream, its words placed.
+template <class T>
+halo_storage<T> placed_halo(const cuda_target& where, const neighbourhood& who, uint64_t words) {
+  return with_survey(
+      where, [&](const l2_survey& survey) { return halo_storage<T>(where.device(), who, words, survey); },
+      [](const halo_storage<T>&) { return true; });
 }
 
 /// So many lines of each partition; none where there are no partitions.

@@ -260,8 +260,11 @@ class CudaNeighbours : public CudaTest {
 
   template <class T, class Bits, halo_form Form>
   void halo_is_right(const neighbourhood& who, uint32_t threads, uint32_t count, uint32_t steps, bool late,
-                     way how = way::several, const halo_rule& rule = {}, uint32_t first = 0) {
-    halo_storage<T> storage(device(), who, count, rule, first);
+                     way how = way::several, const halo_rule& rule = {}, uint32_t first = 0,
+                     const l2_survey* survey = nullptr) {
+    halo_storage<T> storage = survey == nullptr ? halo_storage<T>(device(), who, count, rule, first)
+                                                : halo_storage<T>(device(), who, count, *survey, rule, first);
+    EXPECT_EQ(storage.placed(), survey != nullptr && survey->figures().has_partitions());
     steps_beside_plain_ones<Bits> chains(device(), who, count);
     const halo_form form = Form == halo_form::automatic ? storage.form_for(threads) : Form;
     for (const uint32_t part : {steps / 2, steps - steps / 2}) {
@@ -371,6 +374,65 @@ TEST_F(CudaNeighbours, HalosForAHundredThousandSteps) {
     const uint32_t many = fitting(halo_steps<double, uint64_t, halo_form::words>, 8 * sms(), 256);
     halo_is_right_in_both<double, uint64_t>(neighbourhood::torus({many / 8, 8}), 256, 32, phases(100'000), late);
   }
+}
+
+/// Of one page a block, of several, of several launches, with pairs of neighbours on both partitions.
+TEST_F(CudaNeighbours, HalosWhoseWordsASurveyHasPlaced) {
+  const l2_survey survey(device());
+  for (const uint32_t first : {0u, 0xffffff80u}) {
+    for (const uint32_t count : {1u, 64u, 256u, 257u, 600u}) {
+      for (const way how : {way::several, way::pairs, way::bounded}) {
+        if (how == way::pairs && count % 2 != 0) continue;
+        const auto ring = neighbourhood::ring(sms()), torus = neighbourhood::torus({12, 11}, corners::yes);
+        halo_is_right<uint32_t, uint32_t, halo_form::words>(ring, 256, count, phases(500), true, how, {}, first,
+                                                            &survey);
+        halo_is_right<uint32_t, uint32_t, halo_form::flags>(ring, 256, count, phases(500), true, how, {}, first,
+                                                            &survey);
+        halo_is_right<double, uint64_t, halo_form::words>(torus, 256, count, phases(500), false, how, {}, first,
+                                                          &survey);
+      }
+    }
+  }
+}
+
+/// The pages of a block are of the other partition if one of its readers is there, else of its own, and each is one
+/// block's.
+TEST_F(CudaNeighbours, ASurveyPlacesWordsNearWhoReadsThem) {
+  const l2_survey survey(device());
+  if (!survey.figures().has_partitions()) GTEST_SKIP() << "the L2 cache of this device has no partitions";
+  const auto who = neighbourhood::ring(sms());
+  halo_storage<uint32_t> storage(device(), who, 600, survey);
+  constexpr uint32_t page = 2 * detail::halo_argument<uint32_t>::page_words;
+  auto* const words = reinterpret_cast<uint32_t*>(storage.state());
+  const std::vector<uint32_t> pages = storage.pages(), sms_of_blocks = survey.sms_of(sms());
+  ASSERT_EQ(pages.size(), 3 * size_t{sms()});
+  uint32_t first = ~0u, last = 0;
+  for (const uint32_t at : pages) {
+    first = std::min(first, at);
+    last = std::max(last, at);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(words + 2 * size_t{at}) % 4096, 0u);
+  }
+  const auto found = survey.survey_of(words + 2 * size_t{first}, 1024, (last - first) / page + 1);
+  ASSERT_TRUE(found.has_partitions());
+  const auto side = [&](uint32_t block) { return found.partitions()[sms_of_blocks[block]]; };
+  std::vector<bool> taken((last - first) / page + 1);
+  for (size_t i = 0; i < pages.size(); ++i) {
+    const uint32_t number = (pages[i] - first) / page;
+    EXPECT_FALSE(taken[number]) << "page " << number << " of block " << i / 3;
+    taken[number] = true;
+    const auto block = static_cast<uint32_t>(i / 3);
+    const bool all_near = side((block + 1) % sms()) == side(block) && side((block + sms() - 1) % sms()) == side(block);
+    EXPECT_EQ(found.homes()[number] == side(block), all_near) << "page " << number << " of block " << block;
+  }
+  EXPECT_LT((size_t{last} + page) * 8, storage.bytes());
+}
+
+TEST_F(CudaNeighbours, AHaloOfManyPagesIsNotPlaced) {
+  const l2_survey survey(device());
+  EXPECT_FALSE(halo_storage<uint32_t>(device(), neighbourhood::ring(4097), 1, survey).placed());
+  EXPECT_FALSE(halo_storage<uint64_t>(device(), neighbourhood::ring(2), 128 * 2048 + 1, survey).placed());
+  EXPECT_EQ(halo_storage<uint32_t>(device(), neighbourhood::ring(4096), 1, survey).placed(),
+            survey.figures().has_partitions());
 }
 
 TEST_F(CudaNeighbours, AHaloTakesTheFormThatItsRuleSays) {

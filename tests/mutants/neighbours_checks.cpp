@@ -121,6 +121,30 @@ void a_launch_begins_where_the_last_one_ended() {
   }
 }
 
+void words_of_a_second_page_are_as_others() {
+  constexpr uint32_t page = detail::halo_argument<uint32_t>::page_words, count = page + 1;
+  host_halo_storage<uint32_t> storage(neighbourhood::ring(2), count);
+  launch(
+      host_device{}, {2, 1},
+      [](host_halo<uint32_t, halo_form::words> halo) {
+        const uint32_t own = host_grid::current().block();
+        for (uint32_t step = 0; step < 4; ++step) {
+          for (uint32_t i = 0; i < count; ++i) halo.put(i, 1000 * step + 2 * i + own);
+          halo.send();
+          halo.receive();
+          for (uint32_t i = 0; i < count; ++i) {
+            const halo_word from[1] = {halo.word(0, i)};
+            uint32_t got[1];
+            const wait_status status = halo.get_for(from, got, 1s);
+            expect(status == wait_status::completed, "every word comes");
+            expect(got[0] == 1000 * step + 2 * i + 1 - own, "every word is the one that was put there");
+          }
+          halo.next();
+        }
+      },
+      storage.halo<halo_form::words>());
+}
+
 /// What block 0 of a line of two gets in its first step, if block 1 puts so many of its two words and leaves.
 wait_status first_step(host_halo_storage<double>& storage, uint32_t words) {
   wait_status found{};
@@ -290,6 +314,7 @@ constexpr named_check checks[] = {
     {"the_first_word_behind_the_wrap_is_waited_for", the_first_word_behind_the_wrap_is_waited_for},
     {"a_neighbour_of_which_one_word_has_come_is_missing", a_neighbour_of_which_one_word_has_come_is_missing},
     {"a_late_block_is_told_where_it_enters", a_late_block_is_told_where_it_enters},
+    {"words_of_a_second_page_are_as_others", words_of_a_second_page_are_as_others},
     {"a_word_that_was_overwritten_ends_the_launch", a_word_that_was_overwritten_ends_the_launch},
     {"a_word_that_is_not_there_is_not_put", a_word_that_is_not_there_is_not_put},
     {"what_was_asked_for_too_early_is_waited_for", what_was_asked_for_too_early_is_waited_for},

@@ -118,10 +118,10 @@ TEST(HaloStorageRefusals, NoWordsOrTooMany) {
   const auto of = [](uint32_t blocks, uint64_t words) {
     return refusal([=] { host_halo_storage<float> storage(neighbourhood::line(blocks), words); });
   };
-  EXPECT_EQ(of(3, 0), "A halo of 3 blocks has 1 to 1431655744 words a block, not 0.");
-  EXPECT_EQ(of(3, 1431655745), "A halo of 3 blocks has 1 to 1431655744 words a block, not 1431655745.");
-  EXPECT_EQ(of(1 << 20, 4081), "A halo of 1048576 blocks has 1 to 4080 words a block, not 4081.");
-  EXPECT_EQ(of(3, ~uint64_t{0}), "A halo of 3 blocks has 1 to 1431655744 words a block, not 18446744073709551615.");
+  EXPECT_EQ(of(3, 0), "A halo of 3 blocks has 1 to 715827712 words a block, not 0.");
+  EXPECT_EQ(of(3, 715827713), "A halo of 3 blocks has 1 to 715827712 words a block, not 715827713.");
+  EXPECT_EQ(of(1 << 20, 1793), "A halo of 1048576 blocks has 1 to 1792 words a block, not 1793.");
+  EXPECT_EQ(of(3, ~uint64_t{0}), "A halo of 3 blocks has 1 to 715827712 words a block, not 18446744073709551615.");
 }
 
 /// Who gets no word of a neighbour does not wait for it and overwrites what it has not got: named, and no hang.

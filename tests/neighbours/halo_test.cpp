@@ -61,6 +61,15 @@ TYPED_TEST(Halo, ServesManySlotsAndWords) {
   }
 }
 
+TYPED_TEST(Halo, ServesWordsOfSeveralPages) {
+  constexpr uint32_t page = detail::halo_argument<TypeParam>::page_words;
+  for (const way how : all_ways) {
+    for (const uint32_t words : {page - 1, page, page + 1, 2 * page + 3}) {
+      TestFixture::right(neighbourhood::ring(2), 2, words, {3, 2}, how, words == page ? 0xfffffffeu : 0);
+    }
+  }
+}
+
 TYPED_TEST(Halo, GoesOnFromLaunchToLaunchAndAcrossTheWrap) {
   for (const way how : {way::several, way::bounded}) {
     for (const uint32_t first : {0u, 1u, 0xfffffffau, 0xffffffffu}) {

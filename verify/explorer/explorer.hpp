@@ -149,7 +149,7 @@ class explorer {
     choice next;
     choice taken;
     uint32_t resumed;  ///< bits of the fibers that have run in that step
-    bool progress;  ///< some step is possible that does not need a stale value
+    bool progress;     ///< some step is possible that does not need a stale value
   };
 
   uint32_t fibers() const { return form_.blocks * form_.threads; }

@@ -25,28 +25,37 @@ class cuda_line_lease;
 namespace detail {
 
 /// The average round trip of an atomic, in cycles, from each SM to each line: round_trips[sm * lines + line]. The lines
-/// hold 0. One thread per block, one block per SM. `first_sm`: where the first block is.
+/// begin `stride` words apart, and keep what they hold. The best of `repeats`. One thread per block, one block per SM.
+/// `first_sm`: where the first block is.
 template <class = void>
-__global__ void survey_lines(uint32_t* memory, float* round_trips, uint32_t lines, uint32_t* first_sm) {
+__global__ void survey_lines(uint32_t* memory, uint32_t stride, float* round_trips, uint32_t lines, uint32_t repeats,
+                             uint32_t* first_sm) {
   constexpr int chain = 4;
-  constexpr int repeats = 3;
   const cuda_grid grid;
   if (grid.thread() != 0) return;
   if (grid.block() == 0) *first_sm = grid.sm_id();
+  const uint32_t none = grid.opaque(0u);
   for (uint32_t i = 0; i < lines; ++i) {
     const uint32_t line = (i + grid.block() * 37) % lines;  // not all SMs at one line
-    uint32_t* word = memory + size_t{line} * grid::line_survey::line_words;
+    uint32_t* word = memory + size_t{line} * stride;
     float best = 1e9f;
-    for (int repeat = 0; repeat < repeats; ++repeat) {
+    for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
       uint32_t value = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(word, 0u);
       const uint32_t begin = grid.cycles_after(value);
-      for (int j = 0; j < chain; ++j) {  // each address hangs on the value before, which is 0
-        value = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(word + value, 0u);
+      for (int j = 0; j < chain; ++j) {  // each address hangs on the value before
+        value = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(word + (value & none), 0u);
       }
       best = fminf(best, static_cast<float>(grid.cycles_after(value) - begin) / chain);
     }
     round_trips[size_t{grid.sm_id()} * lines + line] = best;
   }
+}
+
+/// The multiprocessor of each block.
+template <class = void>
+__global__ void note_sms(uint32_t* sm_of_block) {
+  const cuda_grid grid;
+  if (grid.thread() == 0) sm_of_block[grid.block()] = grid.sm_id();
 }
 
 /// Adds to two words in turn, from one thread of every block.
@@ -80,7 +89,25 @@ class surveyed_lines {
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
       own_stream_.reset(stream_);
     }
-    survey_ = grid::line_survey(measure_round_trips(), sms, count);
+    survey_ = measure(line(0), grid::line_survey::line_words, count, 3, &first_sm_);
+  }
+
+  /// The same of other memory of the device: of a line at each of `places` places, `stride` words apart. Thread-safe.
+  grid::line_survey survey_of(uint32_t* memory, uint32_t stride, uint32_t places) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const cuda_device_scope scope(device_.ordinal());
+    return measure(memory, stride, places, 1, nullptr);  // who is near shows in the average of all SMs
+  }
+  /// On which multiprocessor each block of a grid starts, on a device that is idle. Thread-safe.
+  std::vector<uint32_t> sms_of(uint32_t blocks) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const cuda_device_scope scope(device_.ordinal());
+    const cuda_buffer table(device_, size_t{blocks} * sizeof(uint32_t), stream_);
+    start(note_sms<>, blocks, 32, 0, "launch of note_sms", static_cast<uint32_t*>(table.address()));
+    check_cuda(cudaStreamSynchronize(stream_), "note_sms");
+    std::vector<uint32_t> found(blocks);
+    check_cuda(cudaMemcpy(found.data(), table.address(), table.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    return found;
   }
 
   const grid::line_survey& figures() const { return survey_; }
@@ -110,13 +137,13 @@ class surveyed_lines {
  private:
   static constexpr size_t line_bytes = grid::line_survey::line_words * sizeof(uint32_t);
 
-  /// Queues a kernel on every multiprocessor. What it reports is this launch's own: the runtime's last error, which
+  /// Queues a kernel. What it reports is this launch's own: the runtime's last error, which
   /// `<<<>>>` leaves its error in, may be an earlier one of the caller's.
   template <class... Parameters>
-  void start(void (*kernel)(Parameters...), uint32_t threads, size_t shared, const char* what,
+  void start(void (*kernel)(Parameters...), uint32_t blocks, uint32_t threads, size_t shared, const char* what,
              Parameters... values) const {
     cudaLaunchConfig_t config{};
-    config.gridDim = static_cast<unsigned>(device_.sm_count());
+    config.gridDim = blocks;
     config.blockDim = threads;
     config.dynamicSmemBytes = shared;
     config.stream = stream_;
@@ -124,9 +151,13 @@ class surveyed_lines {
     check_cuda(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), pointers), what);
   }
 
-  std::vector<float> measure_round_trips() {
-    const size_t entries = size_t{sms} * count;
-    const cuda_buffer table(device_, entries * sizeof(float) + sizeof(first_sm_), stream_);
+  /// A block on every multiprocessor.
+  uint32_t all_sms() const { return static_cast<uint32_t>(device_.sm_count()); }
+
+  grid::line_survey measure(uint32_t* memory, uint32_t stride, uint32_t lines, uint32_t repeats,
+                            uint32_t* first_sm_found) {
+    const size_t entries = size_t{sms} * lines;
+    const cuda_buffer table(device_, entries * sizeof(float) + sizeof(uint32_t), stream_);
     // So much shared memory that each SM takes one block.
     const auto kernel = survey_lines<>;
     const int shared = static_cast<int>(device_.properties().sharedMemPerBlockOptin) - 1024;
@@ -134,15 +165,17 @@ class surveyed_lines {
                "cudaFuncSetAttribute");
     auto* const first_sm = static_cast<uint32_t*>(table.address()) + entries;
     for (int round = 0; round < 2; ++round) {  // the first warms up
-      start(kernel, 1, static_cast<size_t>(shared), "launch of survey_lines", line(0),
-            static_cast<float*>(table.address()), uint32_t{count}, first_sm);
+      start(kernel, all_sms(), 1, static_cast<size_t>(shared), "launch of survey_lines", memory, stride,
+            static_cast<float*>(table.address()), lines, repeats, first_sm);
     }
     check_cuda(cudaStreamSynchronize(stream_), "survey_lines");
     std::vector<float> round_trips(entries);
     check_cuda(cudaMemcpy(round_trips.data(), table.address(), entries * sizeof(float), cudaMemcpyDeviceToHost),
                "cudaMemcpy");
-    check_cuda(cudaMemcpy(&first_sm_, first_sm, sizeof(first_sm_), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return round_trips;
+    if (first_sm_found != nullptr) {
+      check_cuda(cudaMemcpy(first_sm_found, first_sm, sizeof(*first_sm), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    }
+    return grid::line_survey(std::move(round_trips), sms, lines);
   }
 
   /// Milliseconds for adds to two lines in turn from all SMs. The last word of a line is no barrier's.
@@ -157,7 +190,7 @@ class surveyed_lines {
     float best = 1e9f;
     for (int round = 0; round < 3; ++round) {
       check_cuda(cudaEventRecord(begin.get(), stream_), "cudaEventRecord");
-      start(add_in_turn<>, 32, 0, "launch of add_in_turn", line(a) + spare, line(b) + spare, 256u);
+      start(add_in_turn<>, all_sms(), 32, 0, "launch of add_in_turn", line(a) + spare, line(b) + spare, 256u);
       check_cuda(cudaEventRecord(end.get(), stream_), "cudaEventRecord");
       check_cuda(cudaEventSynchronize(end.get()), "add_in_turn");
       float milliseconds = 0;
@@ -211,6 +244,12 @@ class l2_survey {
   const grid::line_survey& figures() const { return lines_->figures(); }
   /// The number of the device.
   int ordinal() const { return lines_->ordinal(); }
+  /// Throws invalid_argument if it is of another device.
+  void require_device(const cuda_device& device) const {
+    if (ordinal() == device.ordinal()) return;
+    throw invalid_argument("The survey is of CUDA device " + std::to_string(ordinal()) +
+                           ", and the storage for device " + std::to_string(device.ordinal()) + ".");
+  }
   /// The multiprocessor on which the first block of a grid that fills an idle device starts.
   uint32_t first_sm() const { return lines_->first_sm(); }
   /// Which partition each multiprocessor is on, as kernels carry it.
@@ -224,6 +263,16 @@ class l2_survey {
   }
   /// The line of this number: 128 bytes.
   uint32_t* line(uint32_t number) const { return lines_->line(number); }
+
+  /// What is found of other memory of the device: of `places` lines, `stride` words of 32 bits apart, which keep what
+  /// they hold. Precondition: nothing else uses them. Costs some 7 us a line, in which the calling thread waits for the
+  /// device. Throws cuda_failure.
+  grid::line_survey survey_of(uint32_t* memory, uint32_t stride, uint32_t places) const {
+    return lines_->survey_of(memory, stride, places);
+  }
+  /// The multiprocessor on which each block of a grid starts, if the device is idle and all blocks run at once. Blocks.
+  /// Throws cuda_failure.
+  std::vector<uint32_t> sms_of(uint32_t blocks) const { return lines_->sms_of(blocks); }
 
  private:
   friend class grid::cuda_line_lease;
@@ -241,10 +290,7 @@ class cuda_line_lease {
   /// `per_partition` lines of each partition, the cheapest first. Empty if the survey has found no partitions or has
   /// not so many left. Throws invalid_argument if it is of another device than `device`, cuda_failure.
   cuda_line_lease(const cuda_device& device, uint32_t per_partition, const l2_survey& survey) : survey_(survey) {
-    if (survey.ordinal() != device.ordinal()) {
-      throw invalid_argument("The survey is of CUDA device " + std::to_string(survey.ordinal()) +
-                             ", and the storage for device " + std::to_string(device.ordinal()) + ".");
-    }
+    survey.require_device(device);
     lines_ = survey.lines_->take(per_partition);
   }
 

@@ -132,19 +132,19 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API halo_word word(uint32_t slot, uint32_t i) const {
     if (slot >= slots() || i >= words()) refuse_word(given_.log.report, slot >= slots() ? slot : i);
     const uint32_t block = given_.places.row(Grid::current().block())[slot];
-    return {block == detail::neighbour_places::none ? ~0u : block * given_.pitch + i};
+    return {block == detail::neighbour_places::none ? ~0u : given_.place(block, i)};
   }
 
   /// Where word `i` of the calling block lies, or words `i` and `i + 1`, of which `i` is even: for a put() in each of
   /// many steps, which then need not look whether it is there. One that is not there ends the launch.
   GPUSYNC_API halo_own_word own(uint32_t i) const {
     if (i >= words()) refuse_word(given_.log.report, i);
-    return {Grid::current().block() * given_.pitch + i};
+    return {given_.place(Grid::current().block(), i)};
   }
   /// The same for words `i` and `i + 1`: see put_pair().
   GPUSYNC_API halo_own_pair own_pair(uint32_t i) const {
     if (i % 2 != 0 || i / 2 >= words() / 2) refuse_word(given_.log.report, i);
-    return {Grid::current().block() * given_.pitch + i};
+    return {given_.place(Grid::current().block(), i)};
   }
 
   /// Word `i` of the calling block in this step. Precondition: nobody else puts it in this step. A word that is not
@@ -153,7 +153,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     at_stage(stage::putting);
     // Others wait for the store, so what the test costs comes behind it.
     const bool is_there = i < given_.words;
-    store_word(own_ + (is_there ? i : 0), value);
+    store_word(own_place(is_there ? i : 0), value);
     if (!is_there) refuse_word(given_.log.report, i);
   }
 
@@ -162,7 +162,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_API void put_pair(uint32_t i, T first, T second) {
     at_stage(stage::putting);
     const bool is_there = i % 2 == 0 && i / 2 < given_.words / 2;
-    store_pair(own_ + (is_there ? i : 0), first, second);
+    store_pair(own_place(is_there ? i : 0), first, second);
     if (!is_there) refuse_word(given_.log.report, i);
   }
 
@@ -310,7 +310,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   using polls::join;
   using polls::meet;
   using polls::met_;
-  using polls::own_;
+  using polls::own_place;
   using polls::pair_of;
   using polls::receive_within;
   using polls::refuse;

@@ -218,23 +218,38 @@ class halo_polls : public halo_steps<T, Grid, Form> {
                                                            wait_context<Deadline>(limit, log, grid.block(), step));
   }
 
+  /// The neighbour whose word this is.
+  GPUSYNC_API_TEMPLATE
+  template <class Nothing = void>
+  GPUSYNC_HD GPUSYNC_COLD uint32_t block_of(Grid grid, halo_word word) const {
+    const uint32_t* const row = given_.places.row(grid.block());
+    for (uint32_t slot = 0; slot < given_.places.slots; ++slot) {
+      if (row[slot] == neighbour_places::none) continue;
+      for (uint32_t i = 0; i < given_.words; i += argument::page_words) {
+        if (word.at - given_.place(row[slot], i) < argument::page_words) return row[slot];
+      }
+    }
+    return neighbour_places::none;
+  }
+
   /// Names the neighbours whose words have not come.
   GPUSYNC_API_TEMPLATE
   template <class Words, class Word, uint32_t Count>
   GPUSYNC_HD GPUSYNC_COLD void report_words(Grid grid, const Word* in, const halo_word (&from)[Count]) const {
     constexpr uint32_t per_word = sizeof(Word) / sizeof(unit);
-    const uint32_t wanted = step_, pitch = given_.pitch, steps_passed = passed_;
+    const uint32_t wanted = step_, steps_passed = passed_;
     bool named[Count] = {};
     given_.log.report_late(
         grid, Count, passed_,
         [&](uint32_t i) -> arrival_log::presence {
           if (!from[i].exists()) return {0, false, false, false};
-          const uint32_t block = from[i].at / pitch;
+          const uint32_t block = block_of(grid, from[i]);
           named[i] = !Words::is_of(
               memory::template load<memory_order::relaxed, scope::device>(in + from[i].at / per_word), wanted);
           const bool late = named[i];
           for (uint32_t before = 0; before < i; ++before) {
-            if (named[before] && from[before].at / pitch == block) return {block, false, false, false};  // once each
+            if (named[before] && block_of(grid, from[before]) == block)
+              return {block, false, false, false};  // once each
           }
           return {block, true, late, steps_passed != 0};
         },

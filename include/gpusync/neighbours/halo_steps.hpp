@@ -29,6 +29,10 @@ class halo_steps {
     if constexpr (Form == halo_form::flags) return false;
     return given_.form == halo_form::words;
   }
+  /// Where the block's word `i` lies. Precondition: it is there.
+  GPUSYNC_API uint32_t own_place(uint32_t i) const {
+    return given_.pages_per_block == 1 ? own_ + i : given_.place(Grid::current().block(), i);
+  }
   /// The number of this step: never that of one of the two before it.
   GPUSYNC_HD uint32_t step() const { return step_; }
   /// The buffer of this step, of two.
@@ -38,7 +42,7 @@ class halo_steps {
     return reinterpret_cast<Word*>(buffer_);
   }
   GPUSYNC_API void turn_buffer(Grid grid) {
-    const size_t place = (step_ & 1u) != 0 ? size_t{given_.blocks} * given_.pitch : 0;
+    const uint32_t place = (step_ & 1u) != 0 ? argument::page_words : 0;
     // Opaque, or the compiler would choose anew for each word and poll, and where others wait for it.
     buffer_ = grid.opaque(by_words() ? reinterpret_cast<uint32_t*>(given_.units + place)
                                      : reinterpret_cast<uint32_t*>(given_.plain + place));
@@ -123,7 +127,7 @@ class halo_steps {
   GPUSYNC_API void find_step(Grid grid) {
     if (stage_ != stage::fresh) refuse(given_.log.report, stage_);
     if (grid.blocks() != given_.blocks) grid.fail(given_.log.report, misuse::outsider, given_.blocks);
-    own_ = grid.block() * given_.pitch;
+    own_ = given_.place(grid.block(), 0);
     if (by_words()) {
       uint32_t* const count = given_.places.flag(grid.block());
       step_ = memory::template load<memory_order::relaxed, scope::device>(count) + 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gpusync/neighbours/halo.hpp>
@@ -29,17 +30,18 @@ class halo_storage : public waiting_storage<Backend> {
     given.header = base::header(handle_kind::exact_grid);
     given.places.flags = base::marks();
     given.places.table = base::marks() + flag_words(base::blocks());
+    given.pages = given.places.table + table_words(size_t{base::blocks()} * slots_);
     given.places.slots = slots_;
     given.places.poll_backoff = rule_.backoff_of(slots_);
     given.units = reinterpret_cast<typename argument::unit*>(base::state());
     if constexpr (narrow) {
-      given.plain = base::marks() + flag_words(base::blocks()) + table_words(base::blocks(), slots_);
+      given.plain = base::marks() + tables_words(base::blocks(), slots_, pages_.size());
     } else {
-      given.plain = base::state() + values(base::blocks(), words_) * 2;
+      given.plain = base::state() + pool_ * page * 2;
     }
     given.blocks = base::blocks();
     given.words = words_;
-    given.pitch = pitch_for(words_);
+    given.pages_per_block = static_cast<uint32_t>(pages_.size() / base::blocks());
     given.form = Form;
     given.log = base::log();
     return basic_halo<T, Grid, Form>(given);
@@ -53,6 +55,8 @@ class halo_storage : public waiting_storage<Backend> {
 
   /// Words of a block.
   uint32_t words() const { return words_; }
+  /// The page of each block's first words, of its next ones, …: where it begins, in words, for tests.
+  const std::vector<uint32_t>& pages() const { return pages_; }
   /// When which form is taken.
   const halo_rule& rule() const { return rule_; }
   /// What a launch of blocks with so many threads takes, of kernels that are compiled for both.
@@ -61,18 +65,42 @@ class halo_storage : public waiting_storage<Backend> {
   }
 
  protected:
-  /// `first_step`: how many steps count as done; only tests of the wrap need another number than 0.
+  /// `first_step`: how many steps count as done; only tests of the wrap need another number than 0. `pool`: pages to
+  /// choose from, see pages_for(); 0: as many as there must be.
   halo_storage(const typename Backend::place& where, const neighbourhood& who, uint64_t words, const halo_rule& rule,
-               uint32_t first_step)
-      : base(where, who.blocks(), values(who.blocks(), require_words(who.blocks(), words)) * (narrow ? 1 : 3),
-             flag_words(who.blocks()) + table_words(who.blocks(), who.slots()) +
-                 (narrow ? values(who.blocks(), words) : 0),
+               uint32_t first_step, uint64_t pool = 0)
+      : halo_storage(where, who, words, rule, first_step, pages_for(who.blocks(), words), pool) {}
+
+  /// Pages of a halo. Throws invalid_argument for no words, or so many that they cannot be numbered.
+  static uint64_t pages_for(uint64_t blocks, uint64_t words) {
+    return blocks * ((require_words(blocks, words) + argument::page_words - 1) / argument::page_words);
+  }
+  /// As many pages as can be numbered.
+  static constexpr uint64_t most_pages = UINT32_MAX / (2 * argument::page_words);
+
+  /// Puts them elsewhere. Precondition: the pool has them, each is there once, and no launch has been made. Blocks.
+  void put_pages(std::vector<uint32_t> pages) {
+    pages_ = std::move(pages);
+    start();
+  }
+
+ private:
+  static constexpr size_t page = 2 * argument::page_words;  ///< words of both buffers
+
+  halo_storage(const typename Backend::place& where, const neighbourhood& who, uint64_t words, const halo_rule& rule,
+               uint32_t first_step, uint64_t pages, uint64_t pool)
+      : base(where, who.blocks(), static_cast<size_t>(pool < pages ? pages : pool) * page * (narrow ? 1 : 3),
+             tables_words(who.blocks(), who.slots(), pages) +
+                 (narrow ? static_cast<size_t>(pool < pages ? pages : pool) * page : 0),
              who.slots()),
         words_(static_cast<uint32_t>(words)),
         slots_(who.slots()),
         first_step_(first_step),
+        pool_(static_cast<size_t>(pool < pages ? pages : pool)),
         table_(who.table()),
+        pages_(pages),
         rule_(rule) {
+    for (size_t i = 0; i < pages_.size(); ++i) pages_[i] = static_cast<uint32_t>(i * page);
     base::complete_by([rule, words = words_, slots = slots_](handle_header& handle, const launch_request& launch) {
       auto& given = *reinterpret_cast<argument*>(&handle);
       if (given.form == halo_form::automatic) {
@@ -82,18 +110,18 @@ class halo_storage : public waiting_storage<Backend> {
     start();
   }
 
- private:
-  /// So many words of a block lie from one to the next: whole lines of units of 8 bytes.
-  static uint32_t pitch_for(uint64_t words) { return static_cast<uint32_t>((words + 15) / 16 * 16); }
-  /// Words of all blocks, twice.
-  static size_t values(uint64_t blocks, uint64_t words) { return static_cast<size_t>(2 * blocks * pitch_for(words)); }
   static size_t flag_words(uint64_t blocks) { return static_cast<size_t>(blocks) * line_words; }
-  static size_t table_words(uint64_t blocks, uint64_t slots) {
-    return static_cast<size_t>((blocks * slots + line_words - 1) / line_words * line_words);
+  /// Whole lines of a table of so many words.
+  static size_t table_words(uint64_t words) {
+    return static_cast<size_t>((words + line_words - 1) / line_words * line_words);
+  }
+  /// Flags, who reads whom, and where the pages begin.
+  static size_t tables_words(uint64_t blocks, uint64_t slots, uint64_t pages) {
+    return flag_words(blocks) + table_words(blocks * slots) + table_words(pages);
   }
   static uint64_t require_words(uint64_t blocks, uint64_t words) {
     // A word's place is told in 32 bits, the largest of which says that there is none.
-    const uint64_t most = (UINT32_MAX - 16) / (blocks == 0 ? 1 : blocks) / 16 * 16;
+    const uint64_t most = most_pages / (blocks == 0 ? 1 : blocks) * argument::page_words;
     if (words != 0 && words <= most) return words;
     throw invalid_argument("A halo of " + std::to_string(blocks) + " blocks has 1 to " + std::to_string(most) +
                            " words a block, not " + std::to_string(words) + ".");
@@ -103,19 +131,21 @@ class halo_storage : public waiting_storage<Backend> {
     std::vector<uint32_t> marks(flag_words(base::blocks()));
     for (uint64_t block = 0; block < base::blocks(); ++block) marks[block * line_words] = first_step_;
     marks.insert(marks.end(), table_.begin(), table_.end());
+    marks.resize(flag_words(base::blocks()) + table_words(size_t{base::blocks()} * slots_));
+    marks.insert(marks.end(), pages_.begin(), pages_.end());
     base::write_marks(marks, 0);
     // No word is of the step to come.
     if (first_step_ != 0) {
-      base::write_words(
-          std::vector<uint64_t>(values(base::blocks(), words_) * (narrow ? 1 : 2), halo_unit<4>::make(0, first_step_)),
-          0);
+      base::write_words(std::vector<uint64_t>(pool_ * page * (narrow ? 1 : 2), halo_unit<4>::make(0, first_step_)), 0);
     }
   }
 
   uint32_t words_;
   uint32_t slots_;
   uint32_t first_step_;
+  size_t pool_;  ///< pages
   std::vector<uint32_t> table_;
+  std::vector<uint32_t> pages_;
   halo_rule rule_;
 };
 

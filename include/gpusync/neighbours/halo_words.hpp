@@ -26,7 +26,7 @@ struct halo_word {
 
 /// A word of the calling block: where it lies. Made by a halo's own(), once, before the steps.
 struct halo_own_word {
-  uint32_t at;  ///< where it is, from the block's first one
+  uint32_t at;  ///< where it is
 };
 /// Two words of the calling block that go by one access where they are of 4 bytes. Made by a halo's own_pair().
 struct halo_own_pair {
@@ -83,21 +83,31 @@ struct halo_asked {
   Word found[Count];
 };
 
-/// What a storage gives to a halo.
+/// What a storage gives to a halo. A block's words lie in pages of 4 KB, half of each for either buffer: a page of
+/// device memory is near one partition of the L2 cache, so which page a block gets can be chosen.
 template <class T>
 struct halo_argument {
   using unit = typename halo_unit<sizeof(T)>::unit;
   using bits = typename halo_unit<sizeof(T)>::bits;
 
+  static constexpr uint32_t page_bytes = 4096;
+  static constexpr uint32_t page_words = page_bytes / 2 / sizeof(unit);  ///< in either buffer; even
+
   handle_header header;
   neighbour_places places;  ///< flags count steps; slots tell who reads whom
-  unit* units;              ///< two buffers of `blocks` x `pitch`
+  unit* units;              ///< pages: a buffer's words, then as many of the other's
   bits* plain;              ///< the same, for halo_form::flags
+  const uint32_t* pages;    ///< of block 0, of block 1, …: where each begins
   uint32_t blocks;
-  uint32_t words;  ///< of a block
-  uint32_t pitch;  ///< words from block to block: even
-  halo_form form;  ///< never automatic when a kernel gets it from gpusync::launch()
+  uint32_t words;            ///< of a block
+  uint32_t pages_per_block;  ///< that hold them
+  halo_form form;            ///< never automatic when a kernel gets it from gpusync::launch()
   arrival_log log;
+
+  /// Where word `i` of a block lies in the first buffer; in the other it is `page_words` further on.
+  GPUSYNC_HD uint32_t place(uint32_t block, uint32_t i) const {
+    return pages[size_t{block} * pages_per_block + i / page_words] + i % page_words;
+  }
 };
 
 }  // namespace detail

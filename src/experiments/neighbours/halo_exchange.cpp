@@ -153,7 +153,7 @@ const register_experiment registered({
      {"work", "of a block in a step: none, or constant-N, uniform-N or exponential-N with a mean of N nanoseconds", 0,
       0, true, "none,exponential-1000; with --quick none; on the host none", false, false, require_work},
      {"overlap", "whether the work needs nothing from others: no or yes", 0, 0, true, "no"},
-     {"method", "ways to pass from step to step, by name", 0, 0, true,
+     {"method", "ways to pass from step to step, by name; halo-words-unplaced besides, on CUDA devices", 0, 0, true,
       "graph,graph-pdl,cg,placed-counters-acquire-release,placed-counters-acquire-release-split,neighbour-barrier,halo,"
       "halo-words,halo-flags, as far as the device has them; on the host launch-wait besides"}},
     run,

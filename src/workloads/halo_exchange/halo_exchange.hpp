@@ -33,7 +33,8 @@ neighbourhood halo_neighbourhood(const halo_problem& problem, uint32_t blocks);
 /// Names of the methods besides the engine's.
 namespace halo_methods {
 inline constexpr const char *automatic = "halo", *words = "halo-words", *flags = "halo-flags",
-                            *barrier = "neighbour-barrier", *split = "placed-counters-acquire-release-split";
+                            *barrier = "neighbour-barrier", *split = "placed-counters-acquire-release-split",
+                            *unplaced = "halo-words-unplaced";  // these two on CUDA devices only
 }  // namespace halo_methods
 
 /// Those methods, of the device whose simplest barrier is called so.

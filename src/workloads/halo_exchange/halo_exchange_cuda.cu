@@ -2,6 +2,7 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/neighbours/cuda.cuh>
 
+#include "boundary/cuda_survey.cuh"
 #include "boundary/cuda_text.cuh"
 #include "boundary/cuda_waiting.cuh"
 #include "boundary/steps_cuda.hpp"
@@ -25,16 +26,18 @@ __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_thr
 }
 
 template <class Text, halo_form Form>
-cuda_own_method own_halo(const char* name, const halo_problem& problem) {
-  const auto waits_by = [problem](const cuda_target& where, const step_shape& shape) {
+cuda_own_method own_halo(step_method method, const halo_problem& problem, bool placed = true) {
+  const auto waits_by = [problem, placed](const cuda_target& where, const step_shape& shape) {
     return waiting_by(
         where,
-        [&where, problem, blocks = shape.blocks] {
-          return halo_storage<uint32_t>(where.device(), halo_neighbourhood(problem, blocks), problem.words);
+        [&where, problem, placed, blocks = shape.blocks] {
+          const neighbourhood who = halo_neighbourhood(problem, blocks);
+          return placed ? placed_halo<uint32_t>(where, who, problem.words)
+                        : halo_storage<uint32_t>(where.device(), who, problem.words);
         },
         [](halo_storage<uint32_t>& storage) { return storage.halo<Form>(); });
   };
-  return {halo_own_method(name), reinterpret_cast<const void*>(&run_exchange<Text, halo<uint32_t, Form>>), waits_by};
+  return {std::move(method), reinterpret_cast<const void*>(&run_exchange<Text, halo<uint32_t, Form>>), waits_by};
 }
 
 template <class Text>
@@ -124,9 +127,14 @@ class cuda_halo_workload : public workload {
     steps.number = [](uint32_t s, uint32_t) { return s % halo_work::repeats; };
     cuda_computation all{where_, kernels_of<text_type, halo_barriers>(), text, steps,
                          std::make_shared<halo_result>(reference_, memory)};
-    all.own = {own_halo<text_type, halo_form::automatic>(halo_methods::automatic, problem),
-               own_halo<text_type, halo_form::words>(halo_methods::words, problem),
-               own_halo<text_type, halo_form::flags>(halo_methods::flags, problem), own_barrier<text_type>(problem),
+    step_method unplaced = halo_own_method(halo_methods::words);
+    unplaced.name = halo_methods::unplaced;
+    unplaced.title += ", in memory as it comes";
+    all.own = {own_halo<text_type, halo_form::automatic>(halo_own_method(halo_methods::automatic), problem),
+               own_halo<text_type, halo_form::words>(halo_own_method(halo_methods::words), problem),
+               own_halo<text_type, halo_form::words>(unplaced, problem, false),
+               own_halo<text_type, halo_form::flags>(halo_own_method(halo_methods::flags), problem),
+               own_barrier<text_type>(problem),
                own_split<text_type>()};
     return all;
   }

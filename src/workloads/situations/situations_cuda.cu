@@ -2,6 +2,7 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/neighbours/cuda.cuh>
 
+#include "boundary/cuda_survey.cuh"
 #include "boundary/cuda_text.cuh"
 #include "boundary/cuda_waiting.cuh"
 #include "boundary/steps_cuda.hpp"
@@ -27,7 +28,7 @@ std::vector<cuda_own_method> methods_among_neighbours(const halo_problem& proble
     return waiting_by(
         where,
         [&where, problem, blocks = shape.blocks] {
-          return halo_storage<uint32_t>(where.device(), halo_neighbourhood(problem, blocks), problem.words);
+          return placed_halo<uint32_t>(where, halo_neighbourhood(problem, blocks), problem.words);
         },
         [](halo_storage<uint32_t>& storage) { return storage.halo<halo_form::automatic>(); });
   };

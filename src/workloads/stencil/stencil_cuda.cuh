@@ -4,6 +4,7 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/neighbours/cuda.cuh>
 
+#include "boundary/cuda_survey.cuh"
 #include "boundary/cuda_text.cuh"
 #include "boundary/cuda_waiting.cuh"
 #include "boundary/steps_cuda.hpp"
@@ -66,8 +67,7 @@ __global__ void __launch_bounds__(Text::most_threads, 1)
 /// What blocks wait by whose strips lie side by side, and the grid: their storages for a shape.
 template <class Real>
 auto strips_halo(const cuda_target& on, const stencil_size& size, const step_shape& shape) {
-  return halo_storage<Real>(on.device(), strip_neighbours(size.height / strip_rows(size.width), shape.blocks),
-                            2 * size.width);
+  return placed_halo<Real>(on, strip_neighbours(size.height / strip_rows(size.width), shape.blocks), 2 * size.width);
 }
 inline constexpr const char* default_barrier = "placed-counters-acquire-release";
 inline auto waiting_by_barrier(const char* name) {
