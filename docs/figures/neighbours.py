@@ -95,6 +95,20 @@ def step_there(row, column):
 
 table("| H100 | work | `halo` |", step_there, digits=3, best=min)
 
+# Where the words lie.
+placed = record("nvidia-h100/halo-placed", "step_time")
+ways_to_lie = ("halo-words", "halo-words-unplaced")
+
+
+def lying(way, shape):
+    return [placed(way, shape=shape, neighbours=n, work="none") for n in (2, 4, 8)]
+
+
+says("placed by a survey {} / {} / {} us a step with 2 / 4 / 8 neighbours, in memory as it comes {} / {} / {}; at 264 x 512 "
+     "{} / {} / {} and {} / {} / {}", *(value for shape in ("132x256", "264x512") for way in ways_to_lie
+                                        for value in lying(way, shape)))
+states("Under exponential skew both are alike within {} of their time", "the most of six differences, rounded up")
+
 cubes = record("nvidia-h200/jacobi-cube", "step_time")
 values = [cubes(f"{method}-on-chip", type=kind) for method in ("neighbour-barrier", default) for kind in ("float", "double")]
 says("neighbour barrier {} us (float) and {} (double), grid barrier {} and {}, the best graph {} and {} (", *values,

@@ -39,8 +39,8 @@ class halo_storage : public detail::halo_storage<T, cuda_grid, detail::cuda_back
       : base(device, who, words, rule, first_step) {}
 
   /// The same with each block's words in a partition of the L2 cache: the other one if a neighbour is near that, else
-  /// the block's own. What is read across the partitions comes 0.1 us sooner than from the writer's (H100), and all
-  /// steps go at the pace of the slowest pair. Where the cache has one partition, or the halo more than 16 MB, as
+  /// the block's own. What is read across the partitions comes sooner from there, and all steps go at the pace of the
+  /// slowest pair: 0.49 us a step and not 0.59, in a ring of 132 x 256 on an H100 (docs/neighbours.md). Where the cache has one partition, or the halo more than 16 MB, as
   /// without a survey. Takes twice the memory, and some 4 ms more for each MB, in which the calling thread waits for
   /// the device. It supposes that blocks start where they do on an idle device; a wrong guess costs time later, never
   /// correctness. Throws invalid_argument also for a survey of another device.
