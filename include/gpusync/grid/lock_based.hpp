@@ -114,7 +114,10 @@ struct lock_based : algorithm_defaults {
   template <class Grid>
   GPUSYNC_HD static void vote_drain(const state&) {}
   /// Cycles from its add to its first poll.
-  GPUSYNC_HD static uint32_t vote_backoff(const state&) { return 0; }
+  template <bool AtOnce>
+  GPUSYNC_HD static uint32_t vote_backoff(const state&) {
+    return 0;
+  }
 };
 
 }  // namespace gpusync::grid

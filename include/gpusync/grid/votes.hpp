@@ -368,6 +368,12 @@ class grid_votes {
     return answered<Kind, Ordered, false>(grid, limit);
   }
 
+  /// Whether a vote is a number that nothing goes with.
+  template <class Kind, bool Ordered>
+  GPUSYNC_HD static constexpr bool adds_at_once() {
+    return detail::same_type<Kind, add_kind> && !Ordered;
+  }
+
   /// Says that the block is here, and what it brings. Just: it waits at once.
   GPUSYNC_API_TEMPLATE
   template <class Kind, bool Ordered, bool Just>
@@ -376,7 +382,7 @@ class grid_votes {
     constexpr ordering order = Ordered ? Algorithm::order : ordering::none;
     constexpr bool sums = detail::same_type<Kind, add_kind>;
     // A number that nothing goes with need not wait for the block: its first thread knows it, and its warp adds.
-    if constexpr (sums && order == ordering::none) {
+    if constexpr (adds_at_once<Kind, Ordered>()) {
       const bool adds = Algorithm::vote_adds_at_once(grid, own);
       const uint32_t value = first_value(grid, votes, adds, Algorithm::vote_lanes(own), mine);
       if (adds) add<order>(words, own, votes, value);
@@ -439,14 +445,14 @@ class grid_votes {
   GPUSYNC_HD voted<typename Kind::answer> answered(Grid grid, Deadline limit) {
     Barrier& own = self();
     uint32_t sum = 0;
-    const wait_status status = poll<Ordered, Just>(grid, own.given_, own.who_, own.state_, own.votes_,
-                                                   own.timeout_flag_, own.phase_, limit, sum);
+    const wait_status status = poll<Ordered, Just, adds_at_once<Kind, Ordered>()>(
+        grid, own.given_, own.who_, own.state_, own.votes_, own.timeout_flag_, own.phase_, limit, sum);
     if constexpr (detail::same_type<Kind, or_kind>) return {own.ended(status, grid), sum != 0};
     if constexpr (!detail::same_type<Kind, or_kind>) return {own.ended(status, grid), sum};
   }
 
   GPUSYNC_API_TEMPLATE
-  template <bool Ordered, bool Just, class Argument, class Deadline>
+  template <bool Ordered, bool Just, bool AtOnce, class Argument, class Deadline>
   GPUSYNC_HD static wait_status poll(Grid grid, const Argument& given, const Members& who,
                                      const typename Algorithm::state& own, detail::vote_state& votes,
                                      uint32_t& timeout_flag, uint32_t phase, Deadline limit, uint32_t& sum) {
@@ -458,7 +464,7 @@ class grid_votes {
     wait_status status = wait_status::completed;
     if (Algorithm::vote_polls(grid, own)) {
       if constexpr (Ordered && Just) Algorithm::template vote_drain<Grid>(own);
-      if constexpr (Just) grid.delay(Algorithm::vote_backoff(own));
+      if constexpr (Just) grid.delay(Algorithm::template vote_backoff<AtOnce>(own));
       const uint64_t before = votes.before;
       uint64_t seen = votes.found;
       if (!votes.asked || !grid::vote_word::ended(seen, before)) {
