@@ -25,25 +25,27 @@ class cuda_line_lease;
 namespace detail {
 
 /// The average round trip of an atomic, in cycles, from each SM to each line: round_trips[sm * lines + line]. The lines
-/// begin `stride` words apart, and keep what they hold. The best of `repeats`. One thread per block, one block per SM.
-/// `first_sm`: where the first block is.
-template <class = void>
-__global__ void survey_lines(uint32_t* memory, uint32_t stride, float* round_trips, uint32_t lines, uint32_t repeats,
+/// begin `stride` words apart, and keep what they hold. Fine: they hold 0, and the slices that they are in are to show
+/// too. Else only the partitions. One thread per block, one block per SM. `first_sm`: where the first block is.
+template <bool Fine>
+__global__ void survey_lines(uint32_t* memory, uint32_t stride, float* round_trips, uint32_t lines,
                              uint32_t* first_sm) {
   constexpr int chain = 4;
+  constexpr int repeats = Fine ? 3 : 1;
   const cuda_grid grid;
   if (grid.thread() != 0) return;
   if (grid.block() == 0) *first_sm = grid.sm_id();
-  const uint32_t none = grid.opaque(0u);
+  // What is not 0 is masked. Where slices are to show that must not be: a masked value takes its time.
+  const uint32_t mask = Fine ? ~0u : grid.opaque(0u);
   for (uint32_t i = 0; i < lines; ++i) {
     const uint32_t line = (i + grid.block() * 37) % lines;  // not all SMs at one line
     uint32_t* word = memory + size_t{line} * stride;
     float best = 1e9f;
-    for (uint32_t repeat = 0; repeat < repeats; ++repeat) {
+    for (int repeat = 0; repeat < repeats; ++repeat) {
       uint32_t value = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(word, 0u);
       const uint32_t begin = grid.cycles_after(value);
       for (int j = 0; j < chain; ++j) {  // each address hangs on the value before
-        value = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(word + (value & none), 0u);
+        value = cuda_memory::fetch_add<memory_order::relaxed, scope::device>(word + (value & mask), 0u);
       }
       best = fminf(best, static_cast<float>(grid.cycles_after(value) - begin) / chain);
     }
@@ -89,14 +91,15 @@ class surveyed_lines {
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
       own_stream_.reset(stream_);
     }
-    survey_ = measure(line(0), grid::line_survey::line_words, count, 3, &first_sm_);
+    survey_ = measure(survey_lines<true>, line(0), grid::line_survey::line_words, count, first_sm_);
   }
 
   /// The same of other memory of the device: of a line at each of `places` places, `stride` words apart. Thread-safe.
   grid::line_survey survey_of(uint32_t* memory, uint32_t stride, uint32_t places) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const cuda_device_scope scope(device_.ordinal());
-    return measure(memory, stride, places, 1, nullptr);  // who is near shows in the average of all SMs
+    uint32_t first_sm = 0;
+    return measure(survey_lines<false>, memory, stride, places, first_sm);
   }
   /// On which multiprocessor each block of a grid starts, on a device that is idle. Thread-safe.
   std::vector<uint32_t> sms_of(uint32_t blocks) {
@@ -154,27 +157,24 @@ class surveyed_lines {
   /// A block on every multiprocessor.
   uint32_t all_sms() const { return static_cast<uint32_t>(device_.sm_count()); }
 
-  grid::line_survey measure(uint32_t* memory, uint32_t stride, uint32_t lines, uint32_t repeats,
-                            uint32_t* first_sm_found) {
+  grid::line_survey measure(void (*kernel)(uint32_t*, uint32_t, float*, uint32_t, uint32_t*), uint32_t* memory,
+                            uint32_t stride, uint32_t lines, uint32_t& first_sm_found) {
     const size_t entries = size_t{sms} * lines;
     const cuda_buffer table(device_, entries * sizeof(float) + sizeof(uint32_t), stream_);
     // So much shared memory that each SM takes one block.
-    const auto kernel = survey_lines<>;
     const int shared = static_cast<int>(device_.properties().sharedMemPerBlockOptin) - 1024;
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                "cudaFuncSetAttribute");
     auto* const first_sm = static_cast<uint32_t*>(table.address()) + entries;
     for (int round = 0; round < 2; ++round) {  // the first warms up
       start(kernel, all_sms(), 1, static_cast<size_t>(shared), "launch of survey_lines", memory, stride,
-            static_cast<float*>(table.address()), lines, repeats, first_sm);
+            static_cast<float*>(table.address()), lines, first_sm);
     }
     check_cuda(cudaStreamSynchronize(stream_), "survey_lines");
     std::vector<float> round_trips(entries);
     check_cuda(cudaMemcpy(round_trips.data(), table.address(), entries * sizeof(float), cudaMemcpyDeviceToHost),
                "cudaMemcpy");
-    if (first_sm_found != nullptr) {
-      check_cuda(cudaMemcpy(first_sm_found, first_sm, sizeof(*first_sm), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    }
+    check_cuda(cudaMemcpy(&first_sm_found, first_sm, sizeof(first_sm_found), cudaMemcpyDeviceToHost), "cudaMemcpy");
     return grid::line_survey(std::move(round_trips), sms, lines);
   }
 
