@@ -115,7 +115,8 @@ class kept_block {
       arrival_log log;
     } given{image_->words, log_of_waits()};
     uint32_t no_flag = 0, sum = 0;
-    (void)votes::template poll<true, true>(grid_, given, whole_grid(), own, known, no_flag, 0, no_deadline{}, sum);
+    (void)votes::template poll<true, true, false>(grid_, given, whole_grid(), own, known, no_flag, 0, no_deadline{},
+                                                  sum);
     write_vote_slot(known);
     return sum;
   }
