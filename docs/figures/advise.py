@@ -6,7 +6,7 @@ says("**{} %** of 200 recommendations", 100 * near("adviser", cases=200))
 says("predicted times were **{} %** off", 100 * off("adviser", cases=200))
 h100_near = record("nvidia-h100/advice", "near_best")
 h100_off = record("nvidia-h100/advice", "median_error")
-says("of 0052c51) **{} %** and **{} %**", 100 * h100_near("adviser", cases=200), 100 * h100_off("adviser", cases=200))
+says("of 87fc5fd) **{} %** and **{} %**", 100 * h100_near("adviser", cases=200), 100 * h100_off("adviser", cases=200))
 
 # The model, and how situations are drawn.
 says("*H_B* means of an exponential ({} of 132 blocks)", sum(1 / k for k in range(1, 133)))
