@@ -161,7 +161,7 @@ TEST(Observations, AreJudgedByTheRowsOfTheRun) {
     request.device.kind = device_kind::cuda;
     request.device.id = device;
     request.device.name = "A GPU";
-    std::optional<double> holds;
+    std::optional<double> held;
     size_t judged = 0;
     experiment_sink sink;
     sink.interrupted = [] { return false; };
@@ -169,10 +169,10 @@ TEST(Observations, AreJudgedByTheRowsOfTheRun) {
     sink.so_far = &rows;
     sink.add = [&](const row& each, bool) {
       judged += each.status == row_status::ok;
-      if (each.method == "implicit-few-steps") holds = value_of(each, "holds");
+      if (each.method == "implicit-few-steps") held = value_of(each, "holds");
     };
     find_experiment("observations").run(request, sink);
-    return std::pair(judged, holds);
+    return std::pair(judged, held);
   };
   EXPECT_EQ(verdict("cuda:1"), std::pair(size_t{1}, std::optional(1.0)));
   EXPECT_EQ(verdict("cuda:0"), std::pair(size_t{0}, std::optional<double>()));

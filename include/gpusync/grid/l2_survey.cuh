@@ -26,15 +26,13 @@ namespace detail {
 
 /// The average round trip of an atomic, in cycles, from each SM to each line: round_trips[sm * lines + line]. The lines
 /// begin `stride` words apart, and keep what they hold. Fine: they hold 0, and the slices that they are in are to show
-/// too. Else only the partitions. One thread per block, one block per SM. `first_sm`: where the first block is.
+/// too. Else only the partitions. One thread per block, one block per SM.
 template <bool Fine>
-__global__ void survey_lines(uint32_t* memory, uint32_t stride, float* round_trips, uint32_t lines,
-                             uint32_t* first_sm) {
+__global__ void survey_lines(uint32_t* memory, uint32_t stride, float* round_trips, uint32_t lines) {
   constexpr int chain = 4;
   constexpr int repeats = Fine ? 3 : 1;
   const cuda_grid grid;
   if (grid.thread() != 0) return;
-  if (grid.block() == 0) *first_sm = grid.sm_id();
   // What is not 0 is masked. Where slices are to show that must not be: a masked value takes its time.
   const uint32_t mask = Fine ? ~0u : grid.opaque(0u);
   for (uint32_t i = 0; i < lines; ++i) {
@@ -91,15 +89,14 @@ class surveyed_lines {
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
       own_stream_.reset(stream_);
     }
-    survey_ = measure(survey_lines<true>, line(0), grid::line_survey::line_words, count, first_sm_);
+    survey_ = measure(survey_lines<true>, line(0), grid::line_survey::line_words, count);
   }
 
   /// The same of other memory of the device: of a line at each of `places` places, `stride` words apart. Thread-safe.
   grid::line_survey survey_of(uint32_t* memory, uint32_t stride, uint32_t places) {
     const std::lock_guard<std::mutex> lock(mutex_);
     const cuda_device_scope scope(device_.ordinal());
-    uint32_t first_sm = 0;
-    return measure(survey_lines<false>, memory, stride, places, first_sm);
+    return measure(survey_lines<false>, memory, stride, places);
   }
   /// On which multiprocessor each block of a grid starts, on a device that is idle. Thread-safe.
   std::vector<uint32_t> sms_of(uint32_t blocks) {
@@ -114,7 +111,6 @@ class surveyed_lines {
   }
 
   const grid::line_survey& figures() const { return survey_; }
-  uint32_t first_sm() const { return first_sm_; }
   int ordinal() const { return device_.ordinal(); }
   /// Processor numbers that a survey knows.
   static constexpr uint32_t sms = 512;
@@ -157,24 +153,21 @@ class surveyed_lines {
   /// A block on every multiprocessor.
   uint32_t all_sms() const { return static_cast<uint32_t>(device_.sm_count()); }
 
-  grid::line_survey measure(void (*kernel)(uint32_t*, uint32_t, float*, uint32_t, uint32_t*), uint32_t* memory,
-                            uint32_t stride, uint32_t lines, uint32_t& first_sm_found) {
+  grid::line_survey measure(void (*kernel)(uint32_t*, uint32_t, float*, uint32_t), uint32_t* memory, uint32_t stride,
+                            uint32_t lines) {
     const size_t entries = size_t{sms} * lines;
-    const cuda_buffer table(device_, entries * sizeof(float) + sizeof(uint32_t), stream_);
+    const cuda_buffer table(device_, entries * sizeof(float), stream_);
     // So much shared memory that each SM takes one block.
     const int shared = static_cast<int>(device_.properties().sharedMemPerBlockOptin) - 1024;
     check_cuda(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared),
                "cudaFuncSetAttribute");
-    auto* const first_sm = static_cast<uint32_t*>(table.address()) + entries;
     for (int round = 0; round < 2; ++round) {  // the first warms up
       start(kernel, all_sms(), 1, static_cast<size_t>(shared), "launch of survey_lines", memory, stride,
-            static_cast<float*>(table.address()), lines, first_sm);
+            static_cast<float*>(table.address()), lines);
     }
     check_cuda(cudaStreamSynchronize(stream_), "survey_lines");
     std::vector<float> round_trips(entries);
-    check_cuda(cudaMemcpy(round_trips.data(), table.address(), entries * sizeof(float), cudaMemcpyDeviceToHost),
-               "cudaMemcpy");
-    check_cuda(cudaMemcpy(&first_sm_found, first_sm, sizeof(first_sm_found), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    check_cuda(cudaMemcpy(round_trips.data(), table.address(), table.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
     return grid::line_survey(std::move(round_trips), sms, lines);
   }
 
@@ -213,7 +206,6 @@ class surveyed_lines {
   std::unique_ptr<CUstream_st, destroy_stream> own_stream_;
   cudaStream_t stream_;
   grid::line_survey survey_;
-  uint32_t first_sm_ = 0;
   std::mutex mutex_;
   std::vector<bool> free_;
   float one_line_ms_ = 0;
@@ -250,8 +242,6 @@ class l2_survey {
     throw invalid_argument("The survey is of CUDA device " + std::to_string(ordinal()) +
                            ", and the storage for device " + std::to_string(device.ordinal()) + ".");
   }
-  /// The multiprocessor on which the first block of a grid that fills an idle device starts.
-  uint32_t first_sm() const { return lines_->first_sm(); }
   /// Which partition each multiprocessor is on, as kernels carry it.
   grid::sm_partitions partitions() const {
     grid::sm_partitions found;

@@ -34,7 +34,7 @@ class exchange_placement {
     if (lease_.empty()) return;
     places_.partitions = lease_.survey().partitions();
     // Near the leading block, if it starts where first blocks do.
-    const uint32_t leader = lease_.survey().first_sm();
+    const uint32_t leader = lease_.survey().sms_of(sm_count_).front();
     places_.counter = lease_.line(lease_.survey().figures().partitions()[leader] & 1u, 0);
     fill(places_.counter, image, Algorithm::layout::counter);
     for (uint32_t i = 0; i < 2 && Algorithm::places_lines; ++i) {

@@ -72,34 +72,52 @@ class halo_storage : public detail::halo_storage<T, cuda_grid, detail::cuda_back
   }
 
   void place(const neighbourhood& who, const l2_survey& survey) {
-    const size_t pages = this->pages().size();
-    if (!survey.figures().has_partitions() || pages > most_placed) return;
+    const auto count = static_cast<uint32_t>(this->pages().size());
+    if (!survey.figures().has_partitions() || count > most_placed) return;
+    // The pages of memory that lie in the pool as a whole.
     const auto begin = reinterpret_cast<uintptr_t>(this->state());
-    const auto in_page = static_cast<uint32_t>(begin % argument::page_bytes);
-    const uint32_t skipped = in_page == 0 ? 0 : argument::page_bytes - in_page;
-    const auto found = survey.survey_of(reinterpret_cast<uint32_t*>(begin + skipped), argument::page_bytes / 4,
-                                        static_cast<uint32_t>(2 * pages));
+    const auto skipped =
+        static_cast<uint32_t>((argument::page_bytes - begin % argument::page_bytes) % argument::page_bytes);
+    const grid::line_survey found = survey.survey_of(reinterpret_cast<uint32_t*>(begin + skipped),
+                                                     argument::page_bytes / sizeof(uint32_t), 2 * count);
     if (!found.has_partitions()) return;
-    const std::vector<uint32_t> sms = survey.sms_of(this->blocks()), neighbours = who.table();
-    const auto side = [&](uint32_t block) { return found.partitions()[sms[block]] & 1u; };
-    // Of either partition, the pages that are not taken yet; of a partition that has no more, the other's.
-    std::vector<uint32_t> free[2];
-    for (uint32_t i = static_cast<uint32_t>(2 * pages); i-- != 0;) free[found.homes()[i] & 1u].push_back(i);
-    std::vector<uint32_t> taken;
-    for (uint32_t block = 0; block < this->blocks(); ++block) {
-      const auto row = neighbours.begin() + static_cast<std::ptrdiff_t>(size_t{block} * who.slots());
+    std::vector<uint32_t> pages = choose(found.homes(), wanted_partitions(who, found.partitions(), survey));
+    for (uint32_t& word : pages) word = word * page + skipped / sizeof(typename argument::unit);
+    this->put_pages(std::move(pages));
+    placed_ = true;
+  }
+
+  /// Which partition each block's words should lie in: the other one than the block's if a neighbour is near that.
+  /// `sides`: of each multiprocessor.
+  static std::vector<uint32_t> wanted_partitions(const neighbourhood& who, const std::vector<unsigned char>& sides,
+                                                 const l2_survey& survey) {
+    const std::vector<uint32_t> sms = survey.sms_of(who.blocks()), readers = who.table();
+    const auto side = [&](uint32_t block) { return sides[sms[block]] & 1u; };
+    std::vector<uint32_t> wanted(who.blocks());
+    for (uint32_t block = 0; block < who.blocks(); ++block) {
+      const auto row = readers.begin() + static_cast<std::ptrdiff_t>(size_t{block} * who.slots());
       const bool is_read_afar = std::any_of(row, row + who.slots(), [&](uint32_t reader) {
         return reader != detail::neighbour_places::none && side(reader) != side(block);
       });
-      for (size_t i = 0; i < pages / this->blocks(); ++i) {
-        unsigned home = is_read_afar ? 1 - side(block) : side(block);
-        if (free[home].empty()) home = 1 - home;
-        taken.push_back(free[home].back() * page + skipped / static_cast<uint32_t>(sizeof(typename argument::unit)));
-        free[home].pop_back();
+      wanted[block] = side(block) ^ (is_read_afar ? 1u : 0u);
+    }
+    return wanted;
+  }
+
+  /// The numbers of each block's pages, of those whose partitions are `homes`: of the wanted one, or where that has no
+  /// more, of the other.
+  std::vector<uint32_t> choose(const std::vector<unsigned char>& homes, const std::vector<uint32_t>& wanted) const {
+    const size_t pages_of_block = this->pages().size() / wanted.size();
+    std::vector<uint32_t> free[2], chosen;
+    for (uint32_t i = static_cast<uint32_t>(homes.size()); i-- != 0;) free[homes[i] & 1u].push_back(i);
+    for (const uint32_t partition : wanted) {
+      for (size_t i = 0; i < pages_of_block; ++i) {
+        std::vector<uint32_t>& from = free[partition].empty() ? free[1 - partition] : free[partition];
+        chosen.push_back(from.back());
+        from.pop_back();
       }
     }
-    this->put_pages(std::move(taken));
-    placed_ = true;
+    return chosen;
   }
 
   bool placed_ = false;

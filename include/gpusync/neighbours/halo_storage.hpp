@@ -1,6 +1,7 @@
 // What the storages of halos have in common, whatever memory is behind them.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,12 +31,12 @@ class halo_storage : public waiting_storage<Backend> {
     given.header = base::header(handle_kind::exact_grid);
     given.places.flags = base::marks();
     given.places.table = base::marks() + flag_words(base::blocks());
-    given.pages = given.places.table + table_words(size_t{base::blocks()} * slots_);
+    given.pages = base::marks() + pages_begin(base::blocks(), slots_);
     given.places.slots = slots_;
     given.places.poll_backoff = rule_.backoff_of(slots_);
     given.units = reinterpret_cast<typename argument::unit*>(base::state());
     if constexpr (narrow) {
-      given.plain = base::marks() + tables_words(base::blocks(), slots_, pages_.size());
+      given.plain = base::marks() + marks_words(base::blocks(), slots_, pages_.size());
     } else {
       given.plain = base::state() + pool_ * page * 2;
     }
@@ -69,7 +70,8 @@ class halo_storage : public waiting_storage<Backend> {
   /// choose from, see pages_for(); 0: as many as there must be.
   halo_storage(const typename Backend::place& where, const neighbourhood& who, uint64_t words, const halo_rule& rule,
                uint32_t first_step, uint64_t pool = 0)
-      : halo_storage(where, who, words, rule, first_step, pages_for(who.blocks(), words), pool) {}
+      : halo_storage(where, who, words, rule, first_step, pages_for(who.blocks(), words),
+                     std::max(pool, pages_for(who.blocks(), words))) {}
 
   /// Pages of a halo. Throws invalid_argument for no words, or so many that they cannot be numbered.
   static uint64_t pages_for(uint64_t blocks, uint64_t words) {
@@ -81,7 +83,7 @@ class halo_storage : public waiting_storage<Backend> {
   /// Puts them elsewhere. Precondition: the pool has them, each is there once, and no launch has been made. Blocks.
   void put_pages(std::vector<uint32_t> pages) {
     pages_ = std::move(pages);
-    start();
+    base::write_marks(pages_, pages_begin(base::blocks(), slots_));
   }
 
  private:
@@ -89,14 +91,13 @@ class halo_storage : public waiting_storage<Backend> {
 
   halo_storage(const typename Backend::place& where, const neighbourhood& who, uint64_t words, const halo_rule& rule,
                uint32_t first_step, uint64_t pages, uint64_t pool)
-      : base(where, who.blocks(), static_cast<size_t>(pool < pages ? pages : pool) * page * (narrow ? 1 : 3),
-             tables_words(who.blocks(), who.slots(), pages) +
-                 (narrow ? static_cast<size_t>(pool < pages ? pages : pool) * page : 0),
+      : base(where, who.blocks(), static_cast<size_t>(pool) * page * (narrow ? 1 : 3),
+             marks_words(who.blocks(), who.slots(), pages) + (narrow ? static_cast<size_t>(pool) * page : 0),
              who.slots()),
         words_(static_cast<uint32_t>(words)),
         slots_(who.slots()),
         first_step_(first_step),
-        pool_(static_cast<size_t>(pool < pages ? pages : pool)),
+        pool_(static_cast<size_t>(pool)),
         table_(who.table()),
         pages_(pages),
         rule_(rule) {
@@ -111,13 +112,12 @@ class halo_storage : public waiting_storage<Backend> {
   }
 
   static size_t flag_words(uint64_t blocks) { return static_cast<size_t>(blocks) * line_words; }
-  /// Whole lines of a table of so many words.
-  static size_t table_words(uint64_t words) {
-    return static_cast<size_t>((words + line_words - 1) / line_words * line_words);
+  /// Where the table of pages begins: behind the flags and who reads whom.
+  static size_t pages_begin(uint64_t blocks, uint64_t slots) {
+    return flag_words(blocks) + base::whole_lines(static_cast<size_t>(blocks * slots));
   }
-  /// Flags, who reads whom, and where the pages begin.
-  static size_t tables_words(uint64_t blocks, uint64_t slots, uint64_t pages) {
-    return flag_words(blocks) + table_words(blocks * slots) + table_words(pages);
+  static size_t marks_words(uint64_t blocks, uint64_t slots, uint64_t pages) {
+    return pages_begin(blocks, slots) + base::whole_lines(static_cast<size_t>(pages));
   }
   static uint64_t require_words(uint64_t blocks, uint64_t words) {
     // A word's place is told in 32 bits, the largest of which says that there is none.
@@ -131,7 +131,7 @@ class halo_storage : public waiting_storage<Backend> {
     std::vector<uint32_t> marks(flag_words(base::blocks()));
     for (uint64_t block = 0; block < base::blocks(); ++block) marks[block * line_words] = first_step_;
     marks.insert(marks.end(), table_.begin(), table_.end());
-    marks.resize(flag_words(base::blocks()) + table_words(size_t{base::blocks()} * slots_));
+    marks.resize(pages_begin(base::blocks(), slots_));
     marks.insert(marks.end(), pages_.begin(), pages_.end());
     base::write_marks(marks, 0);
     // No word is of the step to come.
