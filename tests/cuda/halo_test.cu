@@ -5,20 +5,16 @@ namespace gpusync::test {
 namespace {
 
 TEST_F(CudaNeighbours, HalosOfRingsAndToriOfAnySize) {
-  for (const uint32_t threads : all_threads) {
-    const uint32_t steps = phases(300);
-    for (const uint32_t blocks : {1u, 2u, 3u, 132u, 1056u}) {
-      const uint32_t fit = fitting(halo_steps<uint32_t, uint32_t, halo_form::words>, blocks, threads);
-      const uint32_t count = std::min(threads, 64u);
-      halo_is_right_in_both<uint32_t, uint32_t>(neighbourhood::ring(fit), threads, count, steps, false);
-      halo_is_right_in_both<uint32_t, uint32_t>(neighbourhood::ring(fit), threads, count, steps, true);
-      if (fit % 4 == 0 && threads >= 33) {
-        halo_is_right_in_both<uint32_t, uint32_t>(neighbourhood::torus({fit / 4, 4}, corners::yes), threads, count,
-                                                  steps, true);
-        halo_is_right_in_both<uint32_t, uint32_t>(neighbourhood::grid({fit / 4, 2, 2}), threads, count, steps, false);
-      }
-    }
-  }
+  const auto check = [this](uint32_t blocks, uint32_t threads, uint32_t steps) {
+    const uint32_t count = std::min(threads, 64u);
+    halo_is_right_in_both<uint32_t, uint32_t>(neighbourhood::ring(blocks), threads, count, steps, false);
+    halo_is_right_in_both<uint32_t, uint32_t>(neighbourhood::ring(blocks), threads, count, steps, true);
+    if (blocks % 4 != 0 || threads < 33) return;
+    halo_is_right_in_both<uint32_t, uint32_t>(neighbourhood::torus({blocks / 4, 4}, corners::yes), threads, count,
+                                              steps, true);
+    halo_is_right_in_both<uint32_t, uint32_t>(neighbourhood::grid({blocks / 4, 2, 2}), threads, count, steps, false);
+  };
+  for_any_size(halo_steps<uint32_t, uint32_t, halo_form::words>, check);
 }
 
 TEST_F(CudaNeighbours, HalosOfAllWaysAndTypesAndAcrossTheWrap) {

@@ -5,19 +5,14 @@ namespace gpusync::test {
 namespace {
 
 TEST_F(CudaNeighbours, BarrierOfRingsAndToriOfAnySize) {
-  for (const uint32_t threads : all_threads) {
-    const uint32_t steps = phases(300);
-    for (const uint32_t blocks : {1u, 2u, 3u, 132u, 1056u}) {
-      const uint32_t fit = fitting(barrier_steps, blocks, threads);
-      barrier_is_right(neighbourhood::ring(fit), threads, steps, false);
-      barrier_is_right(neighbourhood::ring(fit), threads, steps, true);
-      if (fit % 4 == 0) {
-        barrier_is_right(neighbourhood::torus({fit / 4, 4}, corners::yes), threads, steps, true);
-        barrier_is_right(neighbourhood::torus({fit / 4, 2, 2}), threads, steps, false);
-        barrier_is_right(neighbourhood::grid({fit / 4, 2, 2}, corners::yes), threads, steps, false);
-      }
-    }
-  }
+  for_any_size(barrier_steps, [this](uint32_t blocks, uint32_t threads, uint32_t steps) {
+    barrier_is_right(neighbourhood::ring(blocks), threads, steps, false);
+    barrier_is_right(neighbourhood::ring(blocks), threads, steps, true);
+    if (blocks % 4 != 0) return;
+    barrier_is_right(neighbourhood::torus({blocks / 4, 4}, corners::yes), threads, steps, true);
+    barrier_is_right(neighbourhood::torus({blocks / 4, 2, 2}), threads, steps, false);
+    barrier_is_right(neighbourhood::grid({blocks / 4, 2, 2}, corners::yes), threads, steps, false);
+  });
 }
 
 TEST_F(CudaNeighbours, BarrierOfRandomLists) {

@@ -232,12 +232,22 @@ class steps_beside_plain_ones {
   uint32_t done_ = 0;
 };
 
+constexpr uint32_t all_threads[] = {1, 32, 33, 256, 1024};
+
 class CudaNeighbours : public CudaTest {
  protected:
   /// The blocks that are asked for, or as many as run at once.
   template <class Kernel>
   uint32_t fitting(Kernel kernel, uint32_t blocks, uint32_t threads) const {
     return static_cast<uint32_t>(std::min<uint64_t>(blocks, max_co_resident(device(), kernel, {1, threads}).blocks()));
+  }
+  /// Calls `check(blocks, threads, steps)` for grids of this kernel of any size.
+  template <class Kernel, class Check>
+  void for_any_size(Kernel kernel, const Check& check) const {
+    for (const uint32_t threads : all_threads) {
+      for (const uint32_t blocks : {1u, 2u, 3u, 132u, 1056u})
+        check(fitting(kernel, blocks, threads), threads, phases(300));
+    }
   }
   std::string words_for(const neighbourhood& who, uint32_t threads) const {
     return std::to_string(who.blocks()) + " x " + std::to_string(threads) + ", " + std::to_string(who.slots()) +
@@ -284,8 +294,6 @@ class CudaNeighbours : public CudaTest {
     halo_is_right<T, Bits, halo_form::flags>(who, threads, count, steps, late, how, {}, first);
   }
 };
-
-constexpr uint32_t all_threads[] = {1, 32, 33, 256, 1024};
 
 }  // namespace
 }  // namespace gpusync::test

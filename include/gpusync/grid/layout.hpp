@@ -17,21 +17,16 @@ struct barrier_layout {
   size_t total;
 
   GPUSYNC_HD static constexpr barrier_layout of(size_t algorithm_words, uint32_t blocks) {
-    const size_t claimed = round_up(algorithm_words);
+    const size_t claimed = whole_lines(algorithm_words);
     const size_t arrived = claimed + line_words;
-    const size_t entered = arrived + round_up(blocks);
-    const size_t roster = entered + round_up(blocks);
-    return {claimed, arrived, entered, roster, roster + round_up(dropping_blocks::words(blocks))};
+    const size_t entered = arrived + whole_lines(blocks);
+    const size_t roster = entered + whole_lines(blocks);
+    return {claimed, arrived, entered, roster, roster + whole_lines(dropping_blocks::words(blocks))};
   }
 
   /// The arrival log of a barrier whose memory begins at `words`.
   GPUSYNC_HD arrival_log log(uint32_t* words, timeout_report* report) const {
     return {words + claimed, words + arrived, words + entered, report};
-  }
-
- private:
-  GPUSYNC_HD static constexpr size_t round_up(size_t words) {
-    return (words + line_words - 1) / line_words * line_words;
   }
 };
 

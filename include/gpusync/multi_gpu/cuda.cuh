@@ -33,9 +33,7 @@ class exchange_placement {
     places_ = Algorithm::places_in(words);
     if (lease_.empty()) return;
     places_.partitions = lease_.survey().partitions();
-    // Near the leading block, if it starts where first blocks do.
-    const uint32_t leader = lease_.survey().sms_of(sm_count_).front();
-    places_.counter = lease_.line(lease_.survey().figures().partitions()[leader] & 1u, 0);
+    places_.counter = lease_.line(leader_partition_, 0);
     fill(places_.counter, image, Algorithm::layout::counter);
     for (uint32_t i = 0; i < 2 && Algorithm::places_lines; ++i) {
       places_.line[i] = lease_.line(i, 1);
@@ -58,7 +56,11 @@ class exchange_placement {
   static constexpr uint32_t lines = 2;  ///< in each partition
 
   exchange_placement(const cuda_device& device, grid::cuda_line_lease&& lease)
-      : sm_count_(static_cast<uint32_t>(device.sm_count())), lease_(std::move(lease)) {}
+      : sm_count_(static_cast<uint32_t>(device.sm_count())), lease_(std::move(lease)) {
+    if (lease_.empty()) return;
+    const l2_survey& survey = lease_.survey();
+    leader_partition_ = survey.figures().partitions()[survey.sms_of(sm_count_).front()] & 1u;
+  }
 
   void fill(uint32_t* line, const std::vector<uint32_t>& image, size_t first) const {
     const cuda_device_scope scope(lease_.survey().ordinal());
@@ -68,6 +70,7 @@ class exchange_placement {
 
   uint32_t sm_count_;
   grid::cuda_line_lease lease_;
+  uint32_t leader_partition_ = 0;  ///< where the leading block is, if it starts where first blocks do
   multi_gpu::exchange_places places_;
 };
 

@@ -157,7 +157,7 @@ class dependency_counter_storage : public waiting_storage<Backend> {
         tables_(std::move(tables)),
         pitch_(pitch),
         first_epoch_(first_epoch),
-        at_counters_(base::whole_lines(blocks)),
+        at_counters_(whole_lines(blocks)),
         at_tables_(tables_begin(blocks, tables_.count(), pitch)) {
     reset();
   }
@@ -171,7 +171,7 @@ class dependency_counter_storage : public waiting_storage<Backend> {
   }
   /// Where the tables begin, behind the blocks' epochs and the counters.
   static size_t tables_begin(uint32_t blocks, uint32_t counters, uint32_t pitch) {
-    return base::whole_lines(blocks) + base::whole_lines(size_t{counters} * pitch);
+    return whole_lines(blocks) + whole_lines(size_t{counters} * pitch);
   }
   static std::string misuse_counter(uint32_t counter) {
     return "There is no dependency counter " + std::to_string(counter) + ": they are numbered from 0 to size() - 1.";

@@ -114,10 +114,10 @@ class halo_storage : public waiting_storage<Backend> {
   static size_t flag_words(uint64_t blocks) { return static_cast<size_t>(blocks) * line_words; }
   /// Where the table of pages begins: behind the flags and who reads whom.
   static size_t pages_begin(uint64_t blocks, uint64_t slots) {
-    return flag_words(blocks) + base::whole_lines(static_cast<size_t>(blocks * slots));
+    return flag_words(blocks) + whole_lines(static_cast<size_t>(blocks * slots));
   }
   static size_t marks_words(uint64_t blocks, uint64_t slots, uint64_t pages) {
-    return pages_begin(blocks, slots) + base::whole_lines(static_cast<size_t>(pages));
+    return pages_begin(blocks, slots) + whole_lines(static_cast<size_t>(pages));
   }
   static uint64_t require_words(uint64_t blocks, uint64_t words) {
     // A word's place is told in 32 bits, the largest of which says that there is none.

@@ -67,8 +67,6 @@ class waiting_storage {
 
   void forget_order() { control_->order.forget(); }
   handle_header header(handle_kind kind) const { return control_->header(kind); }
-  /// As many words of 32 bits as fill the lines that so many begin.
-  static size_t whole_lines(size_t words) { return (words + line_words - 1) / line_words * line_words; }
   /// The words of 32 bits besides the log's.
   uint32_t* marks() const { return control_->marks.data() + behind_log(blocks_); }
   /// Where a loss is noted, and which blocks have waited long, by their numbers.

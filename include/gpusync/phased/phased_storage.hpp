@@ -72,16 +72,14 @@ class phased_storage {
                  const MakeBarrier& make_barrier)
       : virtual_blocks_(at_least_one(virtual_blocks)),
         resident_(std::min(virtual_blocks_, resident)),
-        told_(lines(Schedule::words(virtual_blocks_) + 1)),
+        told_(whole_lines(Schedule::words(virtual_blocks_) + 1)),
         barrier_(make_barrier(resident_)),
-        words_(where, told_ + lines(size_t{phased::detail::block_words<Grid>::per_block} * resident_)) {}
+        words_(where, told_ + whole_lines(size_t{phased::detail::block_words<Grid>::per_block} * resident_)) {}
 
   BarrierStorage& barrier_storage() { return barrier_; }
   const BarrierStorage& barrier_storage() const { return barrier_; }
 
  private:
-  /// Words in whole lines for so many.
-  static size_t lines(size_t words) { return (words + line_words - 1) / line_words * line_words; }
   uint32_t virtual_blocks_;
   uint32_t resident_;
   size_t told_;  ///< where the words lie in which a block tells its threads
