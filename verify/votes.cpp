@@ -13,7 +13,7 @@ using gpusync::grid::placed_counters;
 
 /// A letter for each call: 'A', 'O', 'C' for sync_add(), sync_or(), sync_count(), the same small for their forms
 /// without ordering, 'S' for arrive_add() and wait(), 's' for cast_add() and wait(), 'Q' and 'q' for these with an
-/// ask() between, '.' for sync().
+/// ask() between, 'V' for arrive_count() and wait(), 'v' for cast_or() and wait(), '.' for sync().
 struct vote_program {
   std::string calls;
   uint32_t first_phase = 0;
@@ -49,6 +49,14 @@ uint32_t vote(Barrier& barrier, char call, uint32_t value, bool mine) {
       auto token = barrier.cast_add(value);
       return barrier.wait(std::move(token));
     }
+    case 'V': {
+      auto token = barrier.arrive_count(mine);
+      return barrier.wait(std::move(token));
+    }
+    case 'v': {
+      auto token = barrier.cast_or(mine);
+      return barrier.wait(std::move(token)) ? 1 : 0;
+    }
     case 'Q': {
       auto token = barrier.arrive_add(value);
       barrier.ask(token);
@@ -77,8 +85,10 @@ uint32_t expected(char call, uint32_t number, uint32_t blocks, uint32_t threads)
     case 'Q':
     case 'q': return sum;
     case 'O':
+    case 'v':
     case 'o': return count != 0 ? 1 : 0;
     case 'C':
+    case 'V':
     case 'c': return count;
     default: return 0;
   }
@@ -184,6 +194,23 @@ void add_mutant(const std::string& name, failure wanted, const vote_program& wha
   });
 }
 
+/// What the threads of a block do as lanes of a warp, and not each for itself.
+template <class Algorithm>
+void check_votes_of_warps() {
+  const auto explore = explore_votes<Algorithm, model_memory, model_warp_grid<>>;
+  must_pass("2 blocks of 2 lanes", explore(of(2, 2), {"AcO", 0xffff, {}}));
+  must_pass("2 blocks of 2 lanes, unordered", explore(of(2, 2), {"oaco", 0xfffe, {}}));
+  must_pass("2 blocks of 2 lanes, split", explore(of(2, 2), {"vV", 0xffff, {}}));
+  must_pass("2 blocks of 2 lanes, split and not", explore(of(2, 2), {"VsvS", 0xffff, {}}));
+  must_pass("launches of 2 and 1 blocks of 2 lanes", explore(of(2, 2), {"OC", 0xffff, {2, 1, 2}}));
+  must_pass("a block alone", explore(of(1, Algorithm::lanes == 1 ? 3 : 2), {"OvCVoc", 0xffff, {}}));
+}
+
+template <class Algorithm, uint32_t Lanes = 1>
+struct of_lanes : Algorithm {
+  static constexpr uint32_t lanes = Lanes;  ///< that add or poll
+};
+
 /// Sums and arrivals are added by two operations.
 struct torn_vote : model_memory {
   template <memory_order Order, scope Scope, class T>
@@ -232,6 +259,33 @@ struct votes_acquire_nothing : model_memory {
   }
 };
 
+/// Who has said yes stays so.
+struct yeses_stay : model_warp_grid<> {
+  static yeses_stay current() { return {}; }
+  void clear_shared(uint32_t, uint32_t, uint32_t) const {}
+};
+/// They are forgotten by a lane that does not wait for the others to have read them.
+struct yeses_forgotten_early : model_warp_grid<> {
+  static yeses_forgotten_early current() { return {}; }
+  void clear_shared(uint32_t words, uint32_t index, uint32_t) const {
+    if (thread() == 0) share(words, index, 0);
+  }
+};
+/// Of several sub-counters each lane takes its own for the whole.
+struct lanes_apart : model_warp_grid<> {
+  static lanes_apart current() { return {}; }
+  uint32_t sum_of_first(uint32_t, uint32_t value) const { return value; }
+};
+/// As meets_once<Missing>, of blocks that are a warp.
+template <uint32_t Missing>
+struct warp_meets_once : model_warp_grid<> {
+  static warp_meets_once current() { return {}; }
+  void sync_block() const {
+    const uint32_t turn = explorer::active().noted()++;
+    if (turn < 2 || turn % 2 != Missing) model_warp_grid<>::sync_block();
+  }
+};
+
 /// The phase before the first vote is not waited for: who comes late takes for the start what others have brought.
 struct votes_without_a_start : lock_based<ordering::acquire_release> {
   template <class Grid, class Context>
@@ -263,6 +317,19 @@ void add_vote_checks() {
   // Behind the phase before the first vote, of the two block barriers of each vote the one or the other is missing.
   add_mutant<correct, model_memory, meets_once<0>>("overwritten", failure::data_race, {"aa"}, of(2, 2));
   add_mutant<correct, model_memory, meets_once<1>>("read_too_early", failure::wrong_answer, {"aa"}, of(2, 2));
+  // Votes that are counted in shared memory.
+  add_check("votes", "lock_based_warps", check_votes_of_warps<of_lanes<lock_based<order>>>);
+  add_check("votes", "placed_counters_warps_two_sub_counters",
+            check_votes_of_warps<of_lanes<planned_counters<order, 2, 1>, 2>>);
+  add_check("votes", "placed_counters_warps_two_copies",
+            check_votes_of_warps<of_lanes<planned_counters<order, 1, 2>, 2>>);
+  add_mutant<correct, model_memory, yeses_stay>("yeses_stay", failure::wrong_answer, {"cc"}, of(2, 2));
+  add_mutant<planned_counters<order, 1, 2>, model_memory, yeses_forgotten_early>("yeses_forgotten_early",
+                                                                                 failure::data_race, {"oo"}, of(2, 2));
+  add_mutant<planned_counters<order, 2, 1>, model_memory, lanes_apart>("lanes_apart", failure::data_race, {"aa"},
+                                                                       of(2, 2));
+  add_mutant<correct, model_memory, warp_meets_once<0>>("yeses_read_early", failure::data_race, {"oo"}, of(2, 2));
+  add_mutant<correct, model_memory, warp_meets_once<1>>("answers_read_early", failure::wrong_answer, {"oo"}, of(2, 2));
   add_mutant<votes_without_a_start, model_memory>("without_a_start", failure::deadlock, {"a"});
 }
 

@@ -20,7 +20,7 @@ __host__ __device__ constexpr uint32_t brought(uint32_t word, uint32_t block) {
 }
 
 /// What a phase is, by its number: all forms in turn, with others between them.
-constexpr uint32_t kinds = 9;
+constexpr uint32_t kinds = 11;
 
 /// Plain data of each thread crosses the phases that order it.
 template <class Algorithm>
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(1024)
     const uint32_t kind = phase % kinds;
     const uint32_t value = grid.thread() == 0 ? brought(word, grid.block()) : 0xdeadbeefu;
     const bool says = (mine + word) % 5 == 0, is_one = word % (2 * threads) == mine;
-    const bool orders = kind < 5;
+    const bool orders = kind < 5 || kind == 9;
     uint32_t* const half = data + ordered % 2 * threads;
     if (orders) half[mine] = phase;
     uint32_t answer = 0;
@@ -53,10 +53,20 @@ __global__ void __launch_bounds__(1024)
       case 5: answer = barrier.vote_add(value); break;
       case 6: answer = barrier.vote_or(is_one) ? 1 : 0; break;
       case 7: answer = barrier.vote_count(says); break;
-      default: {
+      case 8: {
         auto token = barrier.cast_add(value);
         if (word & 1u) barrier.ask(token);
         answer = barrier.wait(static_cast<decltype(token)&&>(token));
+        break;
+      }
+      case 9: {
+        auto token = barrier.arrive_count(says);
+        answer = barrier.wait(static_cast<decltype(token)&&>(token));
+        break;
+      }
+      default: {
+        auto token = barrier.cast_or(is_one);
+        answer = barrier.wait(static_cast<decltype(token)&&>(token)) ? 1 : 0;
       }
     }
     if (orders) {
@@ -84,9 +94,11 @@ uint32_t expected(uint32_t blocks, uint32_t per_block, uint32_t phases) {
         answer = static_cast<uint32_t>(uint64_t{blocks} * (blocks - 1) / 2) * (word | 1u) + blocks * (word >> 7);
         break;
       case 1:
-      case 6: answer = word % (2 * threads) < threads ? 1 : 0; break;
+      case 6:
+      case 10: answer = word % (2 * threads) < threads ? 1 : 0; break;
       case 2:
       case 7:
+      case 9:
         // mine + word may wrap: counted on both sides of it.
         for (uint32_t first = 0; first < threads;) {
           const uint32_t until_wrap = ~0u - (first + word);
@@ -133,7 +145,7 @@ TYPED_TEST_SUITE(CudaVotes, voting_algorithms, algorithm_names);
 TYPED_TEST(CudaVotes, EveryAnswerIsRightInAllShapes) {
   const uint32_t sms = this->sms();
   cuda_barrier_storage<TypeParam> storage(this->device(), 8 * sms, 0xffe0);
-  for (const uint32_t threads : {1u, 32u, 96u, 256u, 512u, 1024u}) {
+  for (const uint32_t threads : {1u, 32u, 33u, 96u, 256u, 512u, 1024u}) {
     for (const uint32_t blocks : {1u, 2u, 3u, 31u, sms, 2 * sms, 4 * sms, 8 * sms}) {
       if (blocks <= this->most(threads)) this->expect_right(storage, {blocks, threads}, phases(300));
     }
@@ -181,6 +193,34 @@ TYPED_TEST(CudaVotes, GraphsAreReplayed) {
   });
   EXPECT_EQ(this->contents(wrong)[0], 0u);
   for (const uint32_t word : this->contents(last)) ASSERT_EQ(word, expected(sms, 128, 101));
+}
+
+/// Votes of two barriers in one kernel, each begun before the other has ended.
+template <class Algorithm>
+__global__ void two_vote(votes_barrier<Algorithm> one, votes_barrier<Algorithm> other, uint32_t phases,
+                         uint32_t* wrong) {
+  const cuda_grid grid;
+  for (uint32_t phase = 0; phase < phases; ++phase) {
+    const uint32_t yes = phase % (grid.threads() + 1);
+    auto counted = one.arrive_count(grid.thread() < yes);
+    auto any = other.cast_or(grid.thread() == yes);  // nobody, in one of threads + 1 phases
+    if (other.wait(static_cast<decltype(any)&&>(any)) != (yes != grid.threads())) atomicAdd(wrong, 1u);
+    if (other.sync_or(false)) atomicAdd(wrong, 1u);
+    if (one.wait(static_cast<decltype(counted)&&>(counted)) != yes * grid.blocks()) atomicAdd(wrong, 1u);
+    if (one.vote_count(true) != grid.threads() * grid.blocks()) atomicAdd(wrong, 1u);
+  }
+}
+
+TYPED_TEST(CudaVotes, OfTwoBarriersDoNotMix) {
+  const uint32_t sms = this->sms();
+  cuda_barrier_storage<TypeParam> one(this->device(), 4 * sms), other(this->device(), 4 * sms);
+  const auto wrong = this->words(1);
+  for (const launch_shape shape : {launch_shape{sms, 48}, launch_shape{4 * sms, 256}, launch_shape{1, 1}}) {
+    launch(this->device(), nullptr, shape, two_vote<TypeParam>, one.barrier(), other.barrier(), phases(2'000),
+           this->address(wrong));
+    synchronize(this->device(), nullptr);
+  }
+  EXPECT_EQ(this->contents(wrong)[0], 0u);
 }
 
 /// One block never comes to a phase with this number.

@@ -238,6 +238,10 @@ def check_votes(code, name, ordered, most=130, at_once=False):
     expect(found == wanted, f"{name}: {wanted} CCTL.IVALL, not {found}")
     expect(not any(i.startswith(("LDL", "STL")) for i in code), f"{name}: nothing of it lies in local memory")
     expect(end - begin < most, f"{name}: a vote is short ({end - begin} instructions), its start stands elsewhere")
+    if name != "votes_by_functions":
+        expect(not any("SR_TID" in i for i in loop), f"{name}: which thread this is was found before the loop")
+        back = code[end:index_of(code, "BRA", end)]
+        expect(sum(i.startswith("LDS") for i in back) == 1, f"{name}: an answer is one read of shared memory")
 
 
 def check_survivor(code):

@@ -108,6 +108,9 @@ class explorer {
   /// Words that a block's threads share; a meeting must part writes from reads.
   void share(uint32_t index, uint32_t value);
   uint32_t shared(uint32_t index);
+  /// As share(), by threads that all write the same; and an add of one, by any threads.
+  void share_alike(uint32_t index, uint32_t value);
+  void count_shared(uint32_t index);
   /// The launch of the calling thread's GPU ends.
   void end_launch();
 

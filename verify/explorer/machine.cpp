@@ -338,6 +338,7 @@ uint32_t explorer::meet_block(bool value) {
     at.held = 0;
     at.gathered = view{};
     for (uint32_t& threads : at.shared_written) threads = 0;
+    for (uint32_t& threads : at.shared_alike) threads = 0;
     for (uint32_t& threads : at.shared_read) threads = 0;
     note("meets the threads of its block");
   }
@@ -347,17 +348,34 @@ uint32_t explorer::meet_block(bool value) {
 void explorer::share(uint32_t index, uint32_t value) {
   block_state& at = state_.blocks[block()];
   const uint32_t own = 1u << thread();
-  if (((at.shared_written[index] | at.shared_read[index]) & ~own) != 0) {
+  if (((at.shared_written[index] | at.shared_alike[index] | at.shared_read[index]) & ~own) != 0) {
     fail(failure::data_race, "writes a shared word that others of its block access without having met it");
   }
   at.shared_written[index] |= own;
   at.shared[index] = value;
 }
 
+void explorer::share_alike(uint32_t index, uint32_t value) {
+  block_state& at = state_.blocks[block()];
+  const uint32_t own = 1u << thread();
+  const bool another = (at.shared_alike[index] & ~own) != 0 && at.shared[index] != value;
+  if (another || ((at.shared_written[index] | at.shared_read[index]) & ~own) != 0) {
+    fail(failure::data_race, "writes a shared word that others of its block access otherwise without having met it");
+  }
+  at.shared_alike[index] |= own;
+  at.shared[index] = value;
+}
+
+void explorer::count_shared(uint32_t index) {
+  block_state& at = state_.blocks[block()];
+  share_alike(index, at.shared[index]);  // as far as races are concerned
+  ++at.shared[index];
+}
+
 uint32_t explorer::shared(uint32_t index) {
   block_state& at = state_.blocks[block()];
   const uint32_t own = 1u << thread();
-  if ((at.shared_written[index] & ~own) != 0) {
+  if (((at.shared_written[index] | at.shared_alike[index]) & ~own) != 0) {
     fail(failure::data_race, "reads a shared word that others of its block write without having met it");
   }
   at.shared_read[index] |= own;

@@ -113,6 +113,51 @@ class model_grid {
   void pause() const { explorer::active().pause(); }
 };
 
-static_assert(is_memory<model_memory> && is_grid<model_grid<>>, "see core/concepts.hpp");
+/// The same where the threads of a block are lanes of a warp, or of warps of which only one thread adds and polls: what
+/// lanes do together, all threads of the block do by meeting, or one does alone.
+template <class Memory = model_memory>
+struct model_warp_grid : model_grid<Memory> {
+  static constexpr uint32_t warp_size = 32;
+  static model_warp_grid current() { return {}; }
+
+  void share_alike(uint32_t, uint32_t index, uint32_t value) const { explorer::active().share_alike(index, value); }
+  void count_shared(uint32_t, uint32_t index, bool value) const {
+    if (value) explorer::active().count_shared(index);
+  }
+  void clear_shared(uint32_t words, uint32_t index, uint32_t lanes) const {
+    meet(lanes);
+    if (this->thread() == 0) this->share(words, index, 0);
+  }
+  uint32_t first_value(bool takes, uint32_t lanes, uint32_t value) const {
+    if (!takes || lanes == 1) return value;
+    if (this->thread() == 0) this->share(0, by_lanes, value);
+    meet(lanes);
+    const uint32_t first = this->shared(0, by_lanes);
+    meet(lanes);
+    return first;
+  }
+  uint32_t sum_of_first(uint32_t count, uint32_t value) const {
+    const uint32_t lanes = (1u << count) - 1;
+    uint32_t sum = 0;
+    for (uint32_t lane = 0; lane < count; ++lane) {
+      if (this->thread() == lane) this->share(0, by_lanes, value);
+      meet(lanes);
+      sum += this->shared(0, by_lanes);
+      meet(lanes);
+    }
+    return sum;
+  }
+
+ private:
+  static constexpr uint32_t by_lanes = 7;  ///< a shared word that votes of few sub-counters do not use
+
+  void meet(uint32_t lanes) const {
+    if (lanes == 1) return;
+    if (lanes != (1u << this->threads()) - 1) throw std::logic_error("Some lanes of a block cannot meet.");
+    this->sync_block();
+  }
+};
+
+static_assert(is_memory<model_memory> && is_grid<model_grid<>> && is_grid<model_warp_grid<>>, "see core/concepts.hpp");
 
 }  // namespace gpusync::verify

@@ -115,10 +115,12 @@ struct block_state {
   uint8_t told = 0;     ///< what the last meeting agreed on
   uint8_t arrived = 0;  ///< phase + 1 of the last barrier call in which a thread of it has done something
   view gathered;
-  uint32_t shared[9] = {};  ///< words that the block's threads share; who reads one remembers what
-  // Bits of the threads that have written or read them since the block met; no part of the state.
-  uint32_t shared_written[9] = {};
-  uint32_t shared_read[9] = {};
+  uint32_t shared[10] = {};  ///< words that the block's threads share; who reads one remembers what
+  // Bits of the threads that have written them, written what others do, or read them since the block met; no part of
+  // the state.
+  uint32_t shared_written[10] = {};
+  uint32_t shared_alike[10] = {};
+  uint32_t shared_read[10] = {};
 };
 
 /// A plain location with one writer.

@@ -65,10 +65,10 @@ struct cuda_grid {
     return static_cast<uint32_t>(__syncthreads_count(value));
   }
 
-  /// Where the block's threads share nine words, to be given to share() and shared(). All barriers of a kernel have the
+  /// Where the block's threads share ten words, to be given to share() and shared(). All barriers of a kernel have the
   /// same.
   __device__ __forceinline__ uint32_t shared_words() const {
-    __shared__ uint32_t words[9];
+    __shared__ uint32_t words[10];
     return opaque(static_cast<uint32_t>(__cvta_generic_to_shared(words)));
   }
   /// Writes one of them, which others read behind a sync_block().
@@ -78,6 +78,34 @@ struct cuda_grid {
   __device__ __forceinline__ uint32_t shared(uint32_t words, uint32_t index) const {
     uint32_t value;
     asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(value) : "r"(words + index * 4) : "memory");
+    return value;
+  }
+
+  /// share() by several threads, who all write the same.
+  __device__ __forceinline__ void share_alike(uint32_t words, uint32_t index, uint32_t value) const {
+    share(words, index, value);
+  }
+  /// Adds one to such a word in each thread whose `value` is true; a sync_block() parts it from what reads the word.
+  __device__ __forceinline__ void count_shared(uint32_t words, uint32_t index, bool value) const {
+    if (value) asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(words + index * 4) : "memory");
+  }
+  /// Makes such a word 0 once all threads have read it that call: the first ones of a warp, of which `lanes` has a bit
+  /// each. A sync_block() parts it from what counts next.
+  __device__ __forceinline__ void clear_shared(uint32_t words, uint32_t index, uint32_t lanes) const {
+    uint32_t lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    __syncwarp(lanes);
+    if (lane == 0) share(words, index, 0);
+  }
+
+  /// In the first `count` threads of the block, no more than a warp has and a power of two: the sum of their values.
+  __device__ __forceinline__ uint32_t sum_of_first(uint32_t count, uint32_t value) const {
+    const uint32_t lanes = (1u << count) - 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("redux.sync.add.u32 %0, %0, %1;" : "+r"(value) : "r"(lanes));
+#else
+    for (uint32_t apart = count / 2; apart != 0; apart /= 2) value += __shfl_xor_sync(lanes, value, apart);
+#endif
     return value;
   }
 
@@ -108,7 +136,9 @@ struct cuda_grid {
 
   /// Before a wait that may call raise_timeout_flag(), if no block barrier stands between it and an earlier wait: all
   /// threads have read what that one left in the word.
-  __device__ __forceinline__ void separate_timeout_flags() const { __syncthreads(); }
+  __device__ __forceinline__ void separate_timeout_flags() const {
+    __syncthreads();
+  }
 
   /// A thread that gives up calls it; then the block's next sync_block_any() returns true.
   __device__ __forceinline__ void raise_timeout_flag(uint32_t place) const {
@@ -161,7 +191,9 @@ struct cuda_grid {
 
   /// The multiprocessor's clock: that of 64 bits, for the one of 32 goes through the uniform datapath, 50 cycles a
   /// read.
-  __device__ __forceinline__ uint64_t cycles() const { return static_cast<uint64_t>(clock64()); }
+  __device__ __forceinline__ uint64_t cycles() const {
+    return static_cast<uint64_t>(clock64());
+  }
 
   /// The multiprocessor's clock, read once `value` is there; `value` is added to it, so it should be 0.
   __device__ __forceinline__ uint32_t cycles_after(uint32_t value) const {

@@ -99,11 +99,17 @@ struct lock_based : algorithm_defaults {
   }
   /// The threads that do.
   GPUSYNC_HD static uint32_t vote_lanes(const state&) { return 1; }
+  /// Whether it is the block's first, which polls one.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static bool vote_first(Grid grid, const state&) {
+    return grid.thread() == 0;
+  }
   /// Whether it polls one.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD static bool vote_polls(Grid grid, const state&) {
-    return grid.thread() == 0;
+  GPUSYNC_HD static bool vote_polls(Grid grid, const state& own) {
+    return vote_first(grid, own);
   }
   /// The first word that it adds to.
   GPUSYNC_HD static uint64_t* vote_added(uint32_t* words, const state&) { return vote_word::of_line(words); }

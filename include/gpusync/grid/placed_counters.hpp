@@ -188,8 +188,15 @@ struct placed_counters : algorithm_defaults {
   GPUSYNC_HD static bool vote_adds_at_once(Grid, const state& own) {
     return (own.part & adds_at_once) != 0;
   }
-  /// The threads that do.
+  /// The threads that do; as many others of their warp do what vote_adds() says.
   GPUSYNC_HD static uint32_t vote_lanes(const state& own) { return own.part >> lanes_shift; }
+  /// Whether it is the block's first, which polls one: found once, for the registers with a thread's place take 30
+  /// cycles to read.
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD static bool vote_first(Grid, const state& own) {
+    return (own.part & first) != 0;
+  }
   /// Whether it polls one.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
@@ -214,9 +221,10 @@ struct placed_counters : algorithm_defaults {
   }
 
  private:
-  // Bits of state::part: this thread adds; it polls; it adds to votes that need not wait for the block. The high half
-  // has a bit for each thread that does this; bits 8 to 15 are free for who keeps a state in fewer words.
-  static constexpr uint32_t adds = 2, polls = 4, adds_at_once = 8, lanes_shift = 16;
+  // Bits of state::part: this thread adds; it polls; it adds to votes that need not wait for the block; it is the
+  // block's first. The high half has a bit for each thread that adds; bits 8 to 15 are free for who keeps a state in
+  // fewer words.
+  static constexpr uint32_t adds = 2, polls = 4, adds_at_once = 8, first = 16, lanes_shift = 16;
 
   /// arrive_first() under a plan with one counter.
   GPUSYNC_API_TEMPLATE
@@ -269,6 +277,7 @@ struct placed_counters : algorithm_defaults {
     const uint32_t lanes_log2 = plan.partitions_log2() + plan.copies_log2();
     static_assert(counter_places::most_lines * 2 <= 32 - lanes_shift, "a bit for each copy of a counter");
     own.part = ((1u << (1u << lanes_log2)) - 1) << lanes_shift;
+    if (grid.thread() == 0) own.part |= first;
     if (grid.thread() >> lanes_log2 == 0) own.part |= adds_at_once;
     if (lane_of(grid, plan) >> lanes_log2 == 0) own.part |= adds;
     if (grid.thread() >> plan.counters_log2() == 0) own.part |= polls;

@@ -24,8 +24,7 @@ namespace grid {
 /// has come together.
 ///
 /// Nothing in it is ever reset. A vote adds 2^16 to the low half and the sum to the high half, and once in 2^16 votes a
-/// carry from the one to the other. Of 64-bit values taken whole before and after a vote the difference is that without
-/// the carry, so it need not be known.
+/// carry from the one to the other, of which a block knows before the vote.
 ///
 /// A line has two, which votes use in turn: who has seen the end of a vote may add to the next one before a slow block
 /// has read what came together in this, but to the one after that only when all have read it.
@@ -48,9 +47,14 @@ struct vote_word {
   GPUSYNC_HD static constexpr bool ended(uint64_t now, uint64_t before) {
     return phase_reached(static_cast<uint32_t>(now), static_cast<uint32_t>(before) + phase_word::one_phase);
   }
-  /// What has come together in between.
-  GPUSYNC_HD static constexpr uint32_t sum(uint64_t now, uint64_t before) {
-    return static_cast<uint32_t>((now - before) >> 32);
+  /// What its high half will hold at the end of the vote that began when the word was `before`, what comes together in
+  /// this not counted: a vote's arrivals add one phase to the low half, and whether that carries shows before.
+  GPUSYNC_HD static constexpr uint32_t sum_so_far(uint64_t before) {
+    return static_cast<uint32_t>((before + phase_word::one_phase) >> 32);
+  }
+  /// What has come together in the vote, once it has ended.
+  GPUSYNC_HD static constexpr uint32_t sum(uint64_t now, uint32_t so_far) {
+    return static_cast<uint32_t>(now >> 32) - so_far;
   }
   /// Makes both words of a fresh line those of phase `phase`, and the sums so far as high: tests can begin before a
   /// wrap of either half.
@@ -96,17 +100,11 @@ struct vote_state {
   GPUSYNC_HD static uint32_t stamp_of(uint32_t number) { return number << 7 | 1u << 6 | 1u; }
 };
 
-/// A poll of a vote word once the wait has become long, which keeps what it has read.
-struct vote_poll {
+/// What a poll of a vote word asks once the wait has become long.
+struct vote_ended {
   uint64_t before;
-  uint64_t seen;
-  bool asked;
 
-  GPUSYNC_HD bool operator()(uint64_t now) {
-    seen = now;
-    asked = true;
-    return grid::vote_word::ended(now, before);
-  }
+  GPUSYNC_HD bool operator()(uint64_t now) const { return grid::vote_word::ended(now, before); }
 };
 
 }  // namespace detail
@@ -134,7 +132,7 @@ struct vote_poll {
 /// the split forms; enter_votes() does that at a better place. arrive_… and cast_… wait for that phase without a
 /// deadline: kernels whose waits carry one begin with enter_votes_for(). Nothing is reset between launches.
 ///
-/// Cost: that of sync(), and of a read of shared memory (36 bytes of static shared memory per block). Adds of 64 bits
+/// Cost: that of sync(), and of a read of shared memory (40 bytes of static shared memory per block). Adds of 64 bits
 /// instead of 32.
 template <class Barrier, class Algorithm, class Grid, class Members>
 class grid_votes {
@@ -251,6 +249,10 @@ class grid_votes {
 
   /// In what threads of a block share: behind the polled words' sums, the value of its first thread.
   static constexpr uint32_t own_value = 8;
+  /// And how many say yes; 0 between two votes.
+  static constexpr uint32_t yeses = 9;
+  /// Whether they are counted there: on GPUs a barrier that counts takes some 10 cycles more for each warp.
+  static constexpr bool counts_in_shared = Grid::warp_size > 1;
 
   GPUSYNC_HD Barrier& self() { return static_cast<Barrier&>(*this); }
 
@@ -305,6 +307,9 @@ class grid_votes {
   GPUSYNC_API static void look(Grid grid, uint32_t* words, const typename Algorithm::state& own,
                                detail::vote_state& votes) {
     const bool polls = Algorithm::vote_polls(grid, own);
+    if constexpr (counts_in_shared) {
+      if (Algorithm::vote_first(grid, own)) grid.share(grid.shared_words(), yeses, 0);
+    }
     if (polls) {
       const uint64_t* const word = Algorithm::vote_polled(words, own);
       votes.before = Grid::memory::template load<memory_order::relaxed, scope::device>(word);
@@ -394,18 +399,24 @@ class grid_votes {
     // As release_block(), with a vote of the block's threads at the barrier.
     if constexpr (order == ordering::fence) Grid::memory::template fence<scope::device>();
     uint32_t value = 0;
-    if constexpr (detail::same_type<Kind, or_kind>) value = grid.sync_block_or(mine != 0) ? 1 : 0;
-    if constexpr (detail::same_type<Kind, count_kind>) value = grid.sync_block_count(mine != 0);
     if constexpr (sums) {
-      if (grid.thread() == 0) grid.share(votes.shared, own_value, mine);
-      grid.sync_block();
+      if (Algorithm::vote_first(grid, own)) grid.share(votes.shared, own_value, mine);
+    } else if constexpr (counts_in_shared && detail::same_type<Kind, or_kind>) {
+      if (mine != 0) grid.share_alike(votes.shared, yeses, 1);
+    } else if constexpr (counts_in_shared) {
+      grid.count_shared(votes.shared, yeses, mine != 0);
+    } else {
+      value = grid.sync_block_count(mine != 0);
     }
+    if constexpr (sums || counts_in_shared) grid.sync_block();
     if (Algorithm::vote_adds(grid, own)) {
-      if constexpr (sums) value = grid.shared(votes.shared, own_value);
+      if constexpr (sums || counts_in_shared) value = grid.shared(votes.shared, sums ? own_value : yeses);
       add<order>(words, own, votes, value);
       if constexpr (Ordered && Just) Algorithm::template vote_drain<Grid>(own);
+      if constexpr (!sums && counts_in_shared) grid.clear_shared(votes.shared, yeses, Algorithm::vote_lanes(own));
     }
-    if constexpr (sums && !Just) grid.sync_block();  // the value has been read before the next one is written
+    // What threads share has been read before they write the next.
+    if constexpr ((sums || counts_in_shared) && !Just) grid.sync_block();
   }
 
   /// In the threads that take it, of which `lanes` has a bit each: what the block's first thread brings. By a shuffle;
@@ -462,25 +473,28 @@ class grid_votes {
     }
     wait_context<Deadline> context(limit, given.log, who.place(grid), votes.stamp(), timeout_flag);
     wait_status status = wait_status::completed;
+    uint64_t seen = votes.found;
     if (Algorithm::vote_polls(grid, own)) {
       if constexpr (Ordered && Just) Algorithm::template vote_drain<Grid>(own);
       if constexpr (Just) grid.delay(Algorithm::template vote_backoff<AtOnce>(own));
       const uint64_t before = votes.before;
-      uint64_t seen = votes.found;
-      if (!votes.asked || !grid::vote_word::ended(seen, before)) {
-        const auto end = detail::poll_until_or<grid::sees<order>, scope::device>(
-            grid, polled_word(given.words, own, votes),
-            [before, &seen](uint64_t now) {
-              seen = now;
-              return grid::vote_word::ended(now, before);
-            },
-            detail::vote_poll{before, 0, false}, context);
-        status = end.status;
-        if (end.done.asked) seen = end.done.seen;
+      // Computed here and not between the end of the wait and those who wait for it.
+      const uint32_t so_far = grid.opaque(grid::vote_word::sum_so_far(before));
+      if (Just || !votes.asked || !grid::vote_word::ended(seen, before)) {
+        const uint64_t* const word = polled_word(given.words, own, votes);
+        const auto ended_now = [before, &seen](uint64_t now) {
+          seen = now;
+          return grid::vote_word::ended(now, before);
+        };
+        if (!soon_over<grid::sees<order>, scope::device>(grid, word, ended_now)) {
+          status = detail::wait_long<grid::sees<order>, scope::device>(grid, word, detail::vote_ended{before}, context)
+                       .status;
+          // What ended the wait stands there until this block has come to the next vote.
+          seen = Grid::memory::template load<memory_order::relaxed, scope::device>(word);
+        }
       }
-      votes.before = seen;
       // Before what others' writes need and a sum does not, so as to be there as early.
-      grid.share(votes.shared, grid.thread(), grid::vote_word::sum(seen, before));
+      share_sum(grid, votes, grid::vote_word::sum(seen, so_far));
       grid::after_poll<order>(grid);
     }
     status = sync_block_status(grid, status, context);
@@ -490,15 +504,35 @@ class grid_votes {
         return wait_status::timed_out;
       }
     }
-    sum = grid.shared(votes.shared, 0);
-    GPUSYNC_UNROLL(1)
-    for (uint32_t i = 1; i < votes.polled; ++i) sum += grid.shared(votes.shared, i);
-    const uint64_t other = votes.other;
-    votes.other = votes.before;
-    votes.before = other;
+    sum = shared_sum(grid, votes);
+    votes.before = votes.other;
+    votes.other = seen;
     votes.asked = false;
     ++votes.count;
     return wait_status::completed;
+  }
+
+  /// What the threads that poll have found, to all of the block, who read it behind a sync_block(). Where warps are
+  /// single threads each reads all; else the warp that polls adds it up, for with eight blocks of 256 threads on a
+  /// multiprocessor 8 reads by each thread take half a microsecond.
+  GPUSYNC_API static void share_sum(Grid grid, const detail::vote_state& votes, uint32_t part) {
+    if constexpr (Grid::warp_size > 1) {
+      // Each writes for itself: behind a common write the compiler would have them meet first.
+      if (votes.polled == 1) {
+        grid.share(votes.shared, 0, part);
+      } else {
+        grid.share_alike(votes.shared, 0, grid.sum_of_first(votes.polled, part));
+      }
+    } else {
+      grid.share(votes.shared, grid.thread(), part);
+    }
+  }
+  GPUSYNC_API static uint32_t shared_sum(Grid grid, const detail::vote_state& votes) {
+    uint32_t sum = grid.shared(votes.shared, 0);
+    if constexpr (Grid::warp_size == 1) {
+      for (uint32_t i = 1; i < votes.polled; ++i) sum += grid.shared(votes.shared, i);
+    }
+    return sum;
   }
 
   GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, arrival_log log, const Members& who, uint32_t number,

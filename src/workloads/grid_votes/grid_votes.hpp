@@ -37,9 +37,10 @@ GPUSYNC_HD constexpr uint32_t sum_of(uint32_t kept, uint32_t blocks) {
   const auto pairs = static_cast<uint32_t>(uint64_t{blocks} * (blocks - 1) / 2);
   return pairs * (kept | 1u) + blocks * (kept >> 7 ^ 0x5bd1e995u);
 }
-/// The thread of the grid that says yes; in half of the steps there is none of that number.
+/// The thread of the grid that says yes; in half of the steps there is none of that number. Without a division, which
+/// takes a thread longer than the block its part of a vote.
 GPUSYNC_HD constexpr uint32_t says_yes(uint32_t kept, uint32_t threads) {
-  return kept % (2 * threads);
+  return static_cast<uint32_t>(uint64_t{kept} * (2 * uint64_t{threads}) >> 32);
 }
 
 }  // namespace grid_votes
@@ -120,7 +121,7 @@ GPUSYNC_HD void votes_of_a_run(Grid grid, const votes_by_partials& text, uint32_
   }
   votes_by_partials::kept own = text.load(grid, 0);
   const uint32_t blocks = grid.blocks(), block = grid.block(), threads = blocks * grid.threads();
-  const uint32_t mine = block * grid.threads() + grid.thread();
+  const uint32_t mine = grid.opaque(block * grid.threads() + grid.thread());  // once, and not in each step
   GPUSYNC_UNROLL(1)
   for (uint32_t s = 0; s < steps; ++s) {
     uint32_t answer = 0;
