@@ -267,9 +267,7 @@ struct yeses_stay : model_warp_grid<> {
 /// They are forgotten by a lane that does not wait for the others to have read them.
 struct yeses_forgotten_early : model_warp_grid<> {
   static yeses_forgotten_early current() { return {}; }
-  void clear_shared(uint32_t words, uint32_t index, uint32_t) const {
-    if (thread() == 0) share(words, index, 0);
-  }
+  void clear_shared(uint32_t words, uint32_t index, uint32_t) const { share_alike(words, index, 0); }
 };
 /// Of several sub-counters each lane takes its own for the whole.
 struct lanes_apart : model_warp_grid<> {

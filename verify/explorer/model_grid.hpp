@@ -126,7 +126,7 @@ struct model_warp_grid : model_grid<Memory> {
   }
   void clear_shared(uint32_t words, uint32_t index, uint32_t lanes) const {
     meet(lanes);
-    if (this->thread() == 0) this->share(words, index, 0);
+    share_alike(words, index, 0);
   }
   uint32_t first_value(bool takes, uint32_t lanes, uint32_t value) const {
     if (!takes || lanes == 1) return value;
