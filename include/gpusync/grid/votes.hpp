@@ -385,7 +385,6 @@ class grid_votes {
   GPUSYNC_HD static void bring(Grid grid, uint32_t* words, const typename Algorithm::state& own,
                                const detail::vote_state& votes, uint32_t mine) {
     constexpr ordering order = Ordered ? Algorithm::order : ordering::none;
-    constexpr bool sums = detail::same_type<Kind, add_kind>;
     // A number that nothing goes with need not wait for the block: its first thread knows it, and its warp adds.
     if constexpr (adds_at_once<Kind, Ordered>()) {
       const bool adds = Algorithm::vote_adds_at_once(grid, own);
@@ -398,7 +397,21 @@ class grid_votes {
     }
     // As release_block(), with a vote of the block's threads at the barrier.
     if constexpr (order == ordering::fence) Grid::memory::template fence<scope::device>();
-    uint32_t value = 0;
+    const bool adds = Algorithm::vote_adds(grid, own);
+    const uint32_t value = block_value<Kind, Just>(grid, own, votes, adds, mine);
+    if (adds) {
+      add<order>(words, own, votes, value);
+      if constexpr (Ordered && Just) Algorithm::template vote_drain<Grid>(own);
+      if constexpr (Just) forget<Kind>(grid, own, votes);
+    }
+  }
+
+  /// What the block brings, in the threads that add it. A block barrier.
+  GPUSYNC_API_TEMPLATE
+  template <class Kind, bool Just>
+  GPUSYNC_HD static uint32_t block_value(Grid grid, const typename Algorithm::state& own,
+                                         const detail::vote_state& votes, bool adds, uint32_t mine) {
+    constexpr bool sums = detail::same_type<Kind, add_kind>;
     if constexpr (sums) {
       if (Algorithm::vote_first(grid, own)) grid.share(votes.shared, own_value, mine);
     } else if constexpr (counts_in_shared && detail::same_type<Kind, or_kind>) {
@@ -406,17 +419,27 @@ class grid_votes {
     } else if constexpr (counts_in_shared) {
       grid.count_shared(votes.shared, yeses, mine != 0);
     } else {
-      value = grid.sync_block_count(mine != 0);
+      return grid.sync_block_count(mine != 0);
     }
-    if constexpr (sums || counts_in_shared) grid.sync_block();
-    if (Algorithm::vote_adds(grid, own)) {
-      if constexpr (sums || counts_in_shared) value = grid.shared(votes.shared, sums ? own_value : yeses);
-      add<order>(words, own, votes, value);
-      if constexpr (Ordered && Just) Algorithm::template vote_drain<Grid>(own);
-      if constexpr (!sums && counts_in_shared) grid.clear_shared(votes.shared, yeses, Algorithm::vote_lanes(own));
+    grid.sync_block();
+    uint32_t value = 0;
+    if (adds) value = grid.shared(votes.shared, sums ? own_value : yeses);
+    if constexpr (!Just) {
+      // What threads share is read before they write the next, of another barrier perhaps; and not behind the add,
+      // whose fence takes as long as what the block has stored.
+      if (adds) forget<Kind>(grid, own, votes);
+      grid.sync_block();
     }
-    // What threads share has been read before they write the next.
-    if constexpr ((sums || counts_in_shared) && !Just) grid.sync_block();
+    return value;
+  }
+
+  /// In the threads that have read how many say yes.
+  GPUSYNC_API_TEMPLATE
+  template <class Kind>
+  GPUSYNC_HD static void forget(Grid grid, const typename Algorithm::state& own, const detail::vote_state& votes) {
+    if constexpr (counts_in_shared && !detail::same_type<Kind, add_kind>) {
+      grid.clear_shared(votes.shared, yeses, Algorithm::vote_lanes(own));
+    }
   }
 
   /// In the threads that take it, of which `lanes` has a bit each: what the block's first thread brings. By a shuffle;
