@@ -73,6 +73,15 @@ extern "C" __global__ void any_thread(gpusync::grid_barrier barrier, unsigned st
   for (unsigned s = 0; s < steps; ++s) sum += barrier.vote_or(threadIdx.x == s);
   out[threadIdx.x] = sum;
 }
+extern "C" __global__ void split(gpusync::grid_barrier barrier, unsigned steps, unsigned* out) {
+  unsigned sum = 0;
+  barrier.enter_votes();
+  for (unsigned s = 0; s < steps; ++s) {
+    auto token = barrier.arrive_or(threadIdx.x == s);
+    sum += barrier.wait(static_cast<decltype(token)&&>(token));
+  }
+  out[threadIdx.x] = sum;
+}
 """
 SURVIVOR_SOURCE = """
 #include <gpusync/rmw/fault_tolerant_cuda.cuh>
@@ -205,8 +214,9 @@ def check_first(code):
     expect(not any(i.startswith("LDG") for i in head), "first phase: no load that the fence would wait for")
 
 
-def check_votes(code, name, ordered, most=130, at_once=False):
-    """Of the loop of votes, which stands behind the start. at_once: the add comes before the block has met."""
+def check_votes(code, name, ordered, most=130, met=0, at_once=False):
+    """Of the loop of votes, which stands behind the start. met: how often the block meets between the add and the polls;
+    at_once: the add comes before the block has met."""
     add = index_of(code, "REDG.E.ADD.64.STRONG.GPU")
     expect(add is not None, f"{name}: a vote is one add of 64 bits")
     if failures:
@@ -217,8 +227,8 @@ def check_votes(code, name, ordered, most=130, at_once=False):
     expect(polled is not None, f"{name}: it polls 64 bits with strong loads")
     if failures:
         return
-    met = sum(i.startswith("BAR") for i in code[add:polled])
-    expect(met == (1 if at_once else 0), f"{name}: {met} block barriers between the add and the polls")
+    meets = sum(i.startswith("BAR") for i in code[add:polled])
+    expect(meets == met, f"{name}: {meets} block barriers between the add and the polls")
     if at_once:
         expect(any(i.startswith("SHFL") for i in code[add - 20:add]), f"{name}: the value comes from lane to lane")
     end = index_of(code, "BAR", polled)
@@ -369,11 +379,11 @@ def main():
             check_votes(code, "votes_by_functions", True, 160)
     if not failures and only in ([], ["votes"]):
         dump = disassembled(nvcc, cuobjdump, include, VOTES_SOURCE)
-        for name, ordered, at_once in (("ordered", True, False), ("unordered", False, True),
-                                       ("any_thread", False, False)):
+        for name, ordered, met, at_once in (("ordered", True, 0, False), ("unordered", False, 1, True),
+                                            ("any_thread", False, 0, False), ("split", True, 1, False)):
             if not failures:
                 code = instructions(dump, name)
-                check_votes(code, name, ordered, at_once=at_once)
+                check_votes(code, name, ordered, met=met, at_once=at_once)
     if not failures and only in ([], ["neighbours"]):
         dump = disassembled(nvcc, cuobjdump, include, NEIGHBOURS_SOURCE)
         code = instructions(dump, "neighbours")
