@@ -41,22 +41,29 @@ split = record("nvidia-h200/split-phase", "exposed")
 states("with {} us of own work, 132 x 256 and stores", "asked for on the command line")
 says("{} us of the default barrier, {} with a proxy, {} of `cg`", split(default), split(default + "+attendant"), split("cg"))
 
-votes = record("nvidia-h200/grid-votes", "step_time")
-
-
-def in_turns(kind, shape):
-    """The median of the turns of a vote_add() of the old or the new headers."""
-    turns = logs("nvidia-h100/votes-before-after.txt", rf"^{kind}\n(?:\d.*\n)*?{shape} vote_add +([\d.]+) us")
+def in_turns(text, kind, call, shape):
+    """The median of the turns of a call compiled with the old or the new headers, on an H100."""
+    turns = logs(f"nvidia-h100/{text}.txt", rf"^{kind}\n(?:\d.*\n)*?{shape} {call} +([\d.]+) us")
     return sorted(turns)[len(turns) // 2]
 
 
-says("{} and {} us at 1056 x 256, {} and {} at 132 x 256", *(in_turns(kind, shape) for shape in ("1056 x 256", "132 x 256")
-                                                             for kind in ("old", "new")))
+shapes = ("132 x 256", "1056 x 256")
+says("{} and {} us at 1056 x 256, {} and {} at 132 x 256", *(in_turns("votes-before-after", kind, "vote_add", shape)
+                                                             for shape in reversed(shapes) for kind in ("old", "new")))
+answers = "votes-answer-before-after"
+says("`sync_add` {} and {} us at 132 x 256, {} and {} at 1056 x 256; `sync_or` {} and {}, {} and {}; `vote_add` {} and {}, {} "
+     "and {}; `sync()` {} and {}.",
+     *(in_turns(answers, kind, call, shape) for call in ("sync_add", "sync_or", "vote_add") for shape in shapes
+       for kind in ("old", "new")),
+     *(in_turns(answers, "new", "sync", shape) for shape in shapes))
+votes, votes_there = (record(f"nvidia-{gpu}/grid-votes", "step_time") for gpu in ("h100", "h200"))
 of_votes = ("vote-add", "vote-or", "barrier-alone", "sync-add", "sync-or", default, "cg", "graph-pdl")
 at = {"shape": "132x256"}
 says("`vote_add` {}, `vote_or` {}, the barrier alone {}, `sync_add` {}, `sync_or` {}; a barrier behind which each block reads "
      "all partial sums {}, with `cg` {}, a graph with PDL {}.", *(votes(one, **at) for one in of_votes))
 says("At 1056 x 256: {}, {}, {}, {}, {}; {}, {}, {}.", *(votes(one, shape="1056x256") for one in of_votes))
+says("before the answer's way was shortened ([`grid-votes.json`](../results/nvidia-h200/grid-votes.json)): {}, {}, {}, {}, {}; "
+     "{}, {}, {}.", *(votes_there(one, **at) for one in of_votes))
 
 solver = record("nvidia-h200/conjugate-gradients", "step_time")
 ways = ("votes", default, "cg", "graph-pdl")

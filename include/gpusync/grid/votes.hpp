@@ -251,7 +251,7 @@ class grid_votes {
   static constexpr uint32_t own_value = 8;
   /// And how many say yes; 0 between two votes.
   static constexpr uint32_t yeses = 9;
-  /// Whether they are counted there: on GPUs a barrier that counts takes some 10 cycles more for each warp.
+  /// Whether they are counted there: on GPUs a block barrier that counts takes longer with each warp.
   static constexpr bool counts_in_shared = Grid::warp_size > 1;
 
   GPUSYNC_HD Barrier& self() { return static_cast<Barrier&>(*this); }
