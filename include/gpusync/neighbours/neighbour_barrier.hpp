@@ -64,8 +64,8 @@ class neighbour_table {
   /// Whether they are.
   bool placed() const { return pool_.has_value(); }
 
-  void put(const std::vector<uint32_t>& image, uint32_t* words, uint32_t blocks) {
-    places_.flags = words;
+  void put(const std::vector<uint32_t>& image, uint32_t* own, uint32_t blocks) {
+    places_.flags = own;
     if (placed()) {
       std::vector<uint32_t> first(pool_->bytes() / sizeof(uint32_t));
       for (uint32_t block = 0; block < blocks; ++block) {
