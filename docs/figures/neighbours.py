@@ -20,6 +20,18 @@ states("1 KB a block, no work besides, and with work before each publishing whos
        "an exponential distribution of mean {} us", "asked for on the command line")
 table("| shape | neighbours | work | `halo` |", step, digits=3, best=min)
 
+
+
+def flags(where, shape):
+    """The median of the turns of a ring whose flags lie there, on an H100."""
+    turns = logs("nvidia-h100/neighbour-flags-placed.txt", rf"^{shape} {where} ([\d.]+) us")
+    return sorted(turns)[len(turns) // 2]
+
+
+says("{} and {} us a step at 132 x 256, {} and {} at 132 x 1024, {} and {} at 264 x 512, {} and {} at 1056 x 256.",
+     *(flags(where, shape) for shape in ("132 x 256", "132 x 1024", "264 x 512", "1056 x 256")
+       for where in ("anywhere", "placed")))
+
 ring = {"shape": "132x256", "neighbours": 2, "work": "none"}
 says("{} of the time of the grid barrier and {} of a graph with programmatic launch (PDL), at 132 x 256 in a ring",
      halos("halo", f"step_time_over_{default}", **ring), halos("halo", "step_time_over_graph-pdl", **ring))

@@ -58,13 +58,6 @@ halo_storage<T> placed_halo(const cuda_target& where, const neighbourhood& who, 
       [](const halo_storage<T>&) { return true; });
 }
 
-/// A barrier of neighbours for kernels on this stream, its flags placed.
-inline neighbour_barrier_storage placed_neighbours(const cuda_target& where, const neighbourhood& who) {
-  return with_survey(
-      where, [&](const l2_survey& survey) { return neighbour_barrier_storage(where.device(), who, survey); },
-      [](const neighbour_barrier_storage&) { return true; });
-}
-
 /// So many lines of each partition; none where there are no partitions.
 inline grid::cuda_line_lease lease_lines(const cuda_target& where, uint32_t per_partition) {
   return with_survey(

@@ -254,14 +254,9 @@ class CudaNeighbours : public CudaTest {
            " slots";
   }
 
-  neighbour_barrier_storage flags(const neighbourhood& who, const l2_survey* survey, uint32_t first = 0) const {
-    return survey == nullptr ? neighbour_barrier_storage(device(), who, first)
-                             : neighbour_barrier_storage(device(), who, *survey, first);
-  }
   void barrier_is_right(const neighbourhood& who, uint32_t threads, uint32_t steps, bool late, uint32_t form = 0,
-                        uint32_t first = 0, const l2_survey* survey = nullptr) {
-    neighbour_barrier_storage storage = flags(who, survey, first);
-    EXPECT_EQ(storage.placed(), survey != nullptr && survey->figures().has_partitions());
+                        uint32_t first = 0) {
+    neighbour_barrier_storage storage(device(), who, first);
     steps_beside_plain_ones<uint32_t> chains(device(), who, threads);
     const cuda_buffer buffers = words(2 * size_t{who.blocks()} * threads);
     for (const uint32_t part : {steps / 2, steps - steps / 2}) {

@@ -39,8 +39,7 @@ TEST_F(CudaNeighbours, TwoStoragesOnTwoStreams) {
 
 TEST_F(CudaNeighbours, AGraphReplayedAHundredTimes) {
   const auto who = neighbourhood::torus({10, 5});
-  const l2_survey survey(device());
-  neighbour_barrier_storage barrier = flags(who, &survey, 0xffffff00u);
+  neighbour_barrier_storage barrier(device(), who, 0xffffff00u);
   halo_storage<uint32_t> exchange(device(), who, 64, {}, 0xffffff00u);
   steps_beside_plain_ones<uint32_t> chains(device(), who, 64);
   const cuda_buffer buffers = words(2 * size_t{who.blocks()} * 64);
@@ -101,7 +100,6 @@ __global__ void __launch_bounds__(1024) halo_misses(halo<uint32_t, Form> exchang
 }
 
 TEST_F(CudaNeighbours, ATimeOutNamesTheNeighbourAndThePhase) {
-  const l2_survey survey(device());
   for (const uint32_t last : {0u, 1u, 7u}) {
     const auto who = neighbourhood::torus({6, 5});
     const uint32_t threads = last == 1 ? 33 : 64, absent = 13;
@@ -111,7 +109,7 @@ TEST_F(CudaNeighbours, ATimeOutNamesTheNeighbourAndThePhase) {
       EXPECT_EQ(storage.missing(), (named{{absent, last}})) << what << ": " << storage.report();
       EXPECT_NE(storage.report().find("missing block 13"), std::string::npos) << storage.report();
     };
-    neighbour_barrier_storage barrier = flags(who, last == 1 ? &survey : nullptr);
+    neighbour_barrier_storage barrier(device(), who);
     const auto start = [&](uint32_t missing) {
       const cuda_buffer told = words(1);
       launch(device(), nullptr, {who.blocks(), threads}, barrier_misses, barrier.barrier(), chains.table(), missing,

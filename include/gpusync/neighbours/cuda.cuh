@@ -1,8 +1,7 @@
 // Waiting for neighbours on a CUDA device.
 #pragma once
 
-#include <utility>
-#include <vector>
+#include <algorithm>
 
 #include <gpusync/core/cuda_backend.hpp>
 #include <gpusync/core/cuda_grid.cuh>
@@ -12,7 +11,6 @@
 #include <gpusync/neighbours/device.cuh>
 #include <gpusync/neighbours/halo_storage.hpp>
 #include <gpusync/neighbours/neighbour_barrier.hpp>
-#include <gpusync/neighbours/partitions.cuh>
 
 namespace gpusync {
 
@@ -23,40 +21,10 @@ class neighbour_barrier_storage : public detail::neighbour_storage<cuda_grid, de
   /// Throws cuda_failure if memory is short. `first_phase`: where the phase counter starts; only tests of the wrap need
   /// another than 0.
   neighbour_barrier_storage(const cuda_device& device, const neighbourhood& who, uint32_t first_phase = 0)
-      : neighbour_storage(device, who, first_phase, table(device, who)) {}
-
-  /// The same with each block's flag in a partition of the L2 cache: the other one if a neighbour is near that, else
-  /// the block's own. 1.02 us a step and not 1.08, in a ring of 132 x 256 on an H100 (docs/neighbours.md). Where the
-  /// cache has one partition, or the neighbourhood more than 4,096 blocks, as without a survey. Takes 256 bytes more
-  /// for each block, and some 15 us, in which the calling thread waits for the device. It supposes that blocks start
-  /// where they do on an idle device; a wrong guess costs time later, never correctness. Throws invalid_argument also
-  /// for a survey of another device.
-  neighbour_barrier_storage(const cuda_device& device, const neighbourhood& who, const l2_survey& survey,
-                            uint32_t first_phase = 0)
-      : neighbour_storage(device, who, first_phase, placed_table(device, who, survey)) {}
-
-  /// Whether a survey has said where the flags lie.
-  bool placed() const { return this->placement().placed(); }
+      : neighbour_storage(device, who, first_phase) {}
 
   /// Says that the next launch may come on another stream: the caller has seen to it that it follows those before.
   void hand_over() { this->forget_order(); }
-
- private:
-  using table = detail::neighbour_table<detail::cuda_backend>;
-  static constexpr uint32_t most_placed = 4096;  ///< blocks
-
-  static table placed_table(const cuda_device& device, const neighbourhood& who, const l2_survey& survey) {
-    survey.require_device(device);
-    table made(device, who);
-    if (!survey.figures().has_partitions() || who.blocks() > most_placed) return made;
-    // As many lines of each partition as there are blocks, or nearly.
-    const uint32_t lines = 2 * who.blocks();
-    table::words pool(device, size_t{lines} * detail::line_words);
-    const std::vector<uint32_t> chosen =
-        detail::places_for_readers(who, survey, pool.data(), detail::line_words, lines, 1);
-    if (!chosen.empty()) made.place(device, std::move(pool), chosen);
-    return made;
-  }
 };
 
 /// Owns the words of a halo for grids of exactly as many blocks as the neighbourhood has. Reusable by one launch after
@@ -110,13 +78,46 @@ class halo_storage : public detail::halo_storage<T, cuda_grid, detail::cuda_back
     const auto begin = reinterpret_cast<uintptr_t>(this->state());
     const auto skipped =
         static_cast<uint32_t>((argument::page_bytes - begin % argument::page_bytes) % argument::page_bytes);
-    std::vector<uint32_t> pages =
-        detail::places_for_readers(who, survey, reinterpret_cast<uint32_t*>(begin + skipped),
-                                   argument::page_bytes / sizeof(uint32_t), 2 * count, count / who.blocks());
-    if (pages.empty()) return;
+    const grid::line_survey found = survey.survey_of(reinterpret_cast<uint32_t*>(begin + skipped),
+                                                     argument::page_bytes / sizeof(uint32_t), 2 * count);
+    if (!found.has_partitions()) return;
+    std::vector<uint32_t> pages = choose(found.homes(), wanted_partitions(who, found.partitions(), survey));
     for (uint32_t& word : pages) word = word * page + skipped / sizeof(typename argument::unit);
     this->put_pages(std::move(pages));
     placed_ = true;
+  }
+
+  /// Which partition each block's words should lie in: the other one than the block's if a neighbour is near that.
+  /// `sides`: of each multiprocessor.
+  static std::vector<uint32_t> wanted_partitions(const neighbourhood& who, const std::vector<unsigned char>& sides,
+                                                 const l2_survey& survey) {
+    const std::vector<uint32_t> sms = survey.sms_of(who.blocks()), readers = who.table();
+    const auto side = [&](uint32_t block) { return sides[sms[block]] & 1u; };
+    std::vector<uint32_t> wanted(who.blocks());
+    for (uint32_t block = 0; block < who.blocks(); ++block) {
+      const auto row = readers.begin() + static_cast<std::ptrdiff_t>(size_t{block} * who.slots());
+      const bool is_read_afar = std::any_of(row, row + who.slots(), [&](uint32_t reader) {
+        return reader != detail::neighbour_places::none && side(reader) != side(block);
+      });
+      wanted[block] = side(block) ^ (is_read_afar ? 1u : 0u);
+    }
+    return wanted;
+  }
+
+  /// The numbers of each block's pages, of those whose partitions are `homes`: of the wanted one, or where that has no
+  /// more, of the other.
+  std::vector<uint32_t> choose(const std::vector<unsigned char>& homes, const std::vector<uint32_t>& wanted) const {
+    const size_t pages_of_block = this->pages().size() / wanted.size();
+    std::vector<uint32_t> free[2], chosen;
+    for (uint32_t i = static_cast<uint32_t>(homes.size()); i-- != 0;) free[homes[i] & 1u].push_back(i);
+    for (const uint32_t partition : wanted) {
+      for (size_t i = 0; i < pages_of_block; ++i) {
+        std::vector<uint32_t>& from = free[partition].empty() ? free[1 - partition] : free[partition];
+        chosen.push_back(from.back());
+        from.pop_back();
+      }
+    }
+    return chosen;
   }
 
   bool placed_ = false;

@@ -12,19 +12,15 @@ namespace detail {
 
 /// Where the flags of a neighbourhood lie, and who looks at which.
 struct neighbour_places {
-  uint32_t* flags = nullptr;        ///< of each block, on a line of its own: the phases that it has arrived in
+  uint32_t* flags = nullptr;        ///< of block b: word b * line_words, the number of phases that it has arrived in
   const uint32_t* table = nullptr;  ///< slots of block 0, of block 1, …
   uint32_t slots = 0;               ///< of each block
   uint32_t blocks = 0;              ///< that the table is of
   uint32_t poll_backoff = 0;        ///< cycles from an arrival to the first poll
-  /// The line of each block's flag, counted from `flags`; null: block b's is line b.
-  const uint32_t* lines = nullptr;
 
   static constexpr uint32_t none = ~0u;  ///< in a slot without a neighbour
 
-  GPUSYNC_HD uint32_t* flag(uint32_t block) const {
-    return flags + size_t{lines == nullptr ? block : lines[block]} * line_words;
-  }
+  GPUSYNC_HD uint32_t* flag(uint32_t block) const { return flags + size_t{block} * line_words; }
   /// The neighbours of a block.
   GPUSYNC_HD const uint32_t* row(uint32_t block) const { return table + size_t{block} * slots; }
 };

@@ -20,9 +20,7 @@ class basic_host_neighbour_storage : public detail::neighbour_storage<Grid, deta
  public:
   /// `first_phase`: where the phase counter starts; only tests of the wrap need another than 0.
   explicit basic_host_neighbour_storage(const neighbourhood& who, uint32_t first_phase = 0)
-      : basic_host_neighbour_storage::neighbour_storage(
-            detail::on_host{}, who, first_phase,
-            detail::neighbour_table<detail::host_backend>(detail::on_host{}, who)) {}
+      : basic_host_neighbour_storage::neighbour_storage(detail::on_host{}, who, first_phase) {}
 };
 /// The storage of a host_neighbour_barrier.
 using host_neighbour_storage = basic_host_neighbour_storage<>;

@@ -14,9 +14,7 @@
 #include <gpusync/neighbours/flags.hpp>
 
 #if !defined(__CUDACC_RTC__)
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include <gpusync/grid/barrier_storage.hpp>
 #include <gpusync/neighbours/neighbourhood.hpp>
@@ -47,34 +45,14 @@ template <class Backend>
 class neighbour_table {
  public:
   using places_type = neighbour_places;
-  using words = typename Backend::template words<uint32_t>;
 
   neighbour_table(const typename Backend::place& where, const neighbourhood& who)
       : slots_(who.slots()), table_(where, who.table().size()) {
     table_.write(who.table());
   }
 
-  /// Has the flag of block b in line `lines[b]` of `pool`, and no longer among the barrier's words. Blocks.
-  void place(const typename Backend::place& where, words&& pool, const std::vector<uint32_t>& lines) {
-    pool_.emplace(std::move(pool));
-    chosen_ = lines;
-    lines_.emplace(where, lines.size());
-    lines_->write(lines);
-  }
-  /// Whether they are.
-  bool placed() const { return pool_.has_value(); }
-
-  void put(const std::vector<uint32_t>& image, uint32_t* own, uint32_t blocks) {
-    places_.flags = own;
-    if (placed()) {
-      std::vector<uint32_t> first(pool_->bytes() / sizeof(uint32_t));
-      for (uint32_t block = 0; block < blocks; ++block) {
-        first[size_t{chosen_[block]} * line_words] = image[size_t{block} * line_words];
-      }
-      pool_->write(first);
-      places_.flags = pool_->data();
-      places_.lines = lines_->data();
-    }
+  void put(const std::vector<uint32_t>&, uint32_t* words, uint32_t blocks) {
+    places_.flags = words;
     places_.blocks = blocks;
     places_.table = table_.data();
     places_.slots = slots_;
@@ -90,10 +68,7 @@ class neighbour_table {
   static constexpr uint32_t poll_backoff = 500;
 
   uint32_t slots_;
-  words table_;
-  std::optional<words> pool_;     ///< of lines, if the flags lie there
-  std::vector<uint32_t> chosen_;  ///< of these, by block
-  std::optional<words> lines_;    ///< the same where blocks read it
+  typename Backend::template words<uint32_t> table_;
   places_type places_;
 };
 
@@ -107,9 +82,8 @@ class neighbour_storage : public barrier_storage<grid::neighbour_flags, Grid, Ba
   basic_neighbour_barrier<Grid> barrier() { return base::handle(neighbour_blocks(this->placement().places())); }
 
  protected:
-  neighbour_storage(const typename Backend::place& where, const neighbourhood& who, uint32_t first_phase,
-                    neighbour_table<Backend>&& table)
-      : base(where, who.blocks(), first_phase, std::move(table)) {}
+  neighbour_storage(const typename Backend::place& where, const neighbourhood& who, uint32_t first_phase)
+      : base(where, who.blocks(), first_phase, neighbour_table<Backend>(where, who)) {}
 };
 
 }  // namespace detail

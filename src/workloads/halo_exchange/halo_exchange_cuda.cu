@@ -46,7 +46,7 @@ cuda_own_method own_barrier(const halo_problem& problem) {
     return waiting_by(
         where,
         [&where, problem, blocks = shape.blocks] {
-          return placed_neighbours(where, halo_neighbourhood(problem, blocks));
+          return neighbour_barrier_storage(where.device(), halo_neighbourhood(problem, blocks));
         },
         [](neighbour_barrier_storage& storage) { return storage.barrier(); });
   };

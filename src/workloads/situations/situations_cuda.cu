@@ -36,7 +36,7 @@ std::vector<cuda_own_method> methods_among_neighbours(const halo_problem& proble
     return waiting_by(
         where,
         [&where, problem, blocks = shape.blocks] {
-          return placed_neighbours(where, halo_neighbourhood(problem, blocks));
+          return neighbour_barrier_storage(where.device(), halo_neighbourhood(problem, blocks));
         },
         [](neighbour_barrier_storage& storage) { return storage.barrier(); });
   };

@@ -36,7 +36,10 @@ void add_tiles_on_chip(cuda_computation& to, const stencil_size& size, Real* a, 
   const auto of_neighbours = [size](const cuda_target& on, const step_shape& shape) {
     const stencil_tiles tiles = tiles_on_chip<text_type, Real>(on, size, shape).tiles;
     return waiting_by(
-        on, [&on, tiles, blocks = shape.blocks] { return placed_neighbours(on, tile_neighbours(tiles, blocks)); },
+        on,
+        [&on, tiles, blocks = shape.blocks] {
+          return neighbour_barrier_storage(on.device(), tile_neighbours(tiles, blocks));
+        },
         [](neighbour_barrier_storage& storage) { return storage.barrier(); });
   };
   to.own.push_back({stencil_method("neighbour-barrier-on-chip", "barrier of neighbours, data on the chip"),
@@ -106,7 +109,7 @@ void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real
     return waiting_by(
         on,
         [&on, size, blocks = shape.blocks] {
-          return placed_neighbours(on, strip_neighbours(size.height / Rows, blocks));
+          return neighbour_barrier_storage(on.device(), strip_neighbours(size.height / Rows, blocks));
         },
         [](neighbour_barrier_storage& storage) { return storage.barrier(); });
   };
