@@ -21,7 +21,6 @@ states("1 KB a block, no work besides, and with work before each publishing whos
 table("| shape | neighbours | work | `halo` |", step, digits=3, best=min)
 
 
-
 def flags(where, shape):
     """The median of the turns of a ring whose flags lie there, on an H100."""
     turns = logs("nvidia-h100/neighbour-flags-placed.txt", rf"^{shape} {where} ([\d.]+) us")
