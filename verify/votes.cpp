@@ -94,6 +94,14 @@ uint32_t expected(char call, uint32_t number, uint32_t blocks, uint32_t threads)
   }
 }
 
+/// What traces call the words of this storage, and which of them nobody loads.
+template <class Algorithm, class Storage>
+void describe(explorer& search, Storage& storage, const std::string& name) {
+  const auto layout = gpusync::detail::barrier_layout::of(Algorithm::words(search.form().blocks), search.form().blocks);
+  search.ignore_stores(storage.state() + layout.claimed, storage.state() + layout.roster);
+  search.name_words(storage.state(), name);
+}
+
 template <class Algorithm, class Memory = model_memory, class Grid = model_grid<Memory>>
 exploration explore_votes(shape form, const vote_program& what) {
   using grid = Grid;
@@ -133,9 +141,41 @@ exploration explore_votes(shape form, const vote_program& what) {
       if (launches.size() > 1) active.end_launch();
     }
   });
-  const auto layout = gpusync::detail::barrier_layout::of(Algorithm::words(form.blocks), form.blocks);
-  search.ignore_stores(storage.state() + layout.claimed, storage.state() + layout.roster);
-  search.name_words(storage.state());
+  describe<Algorithm>(search, storage, "word");
+  return search.run();
+}
+
+/// Of two barriers, the split votes of the one within those of the other: in each of so many rounds arrive_count() and
+/// cast_count(), then arrive_add() and arrive_add().
+template <class Algorithm, class Grid>
+exploration explore_two(const shape& form, uint32_t rounds) {
+  host_barrier_storage<Algorithm, Grid> first(form.blocks, 0xffff), second(form.blocks, 0xfffe);
+  explorer search(form, [&] {
+    explorer& active = explorer::active();
+    struct {
+      decltype(first.barrier()) outer, inner;
+    } both{first.barrier(), second.barrier()};
+    both.outer.enter_votes();
+    both.inner.enter_votes();
+    const auto answers = [&](char call, uint32_t number, uint32_t found) {
+      active.require(found == expected(call, number, form.blocks, form.threads), failure::wrong_answer,
+                     "call " + std::to_string(number) + " answers " + hex(found));
+    };
+    const uint32_t block = active.block(), thread = active.thread();
+    for (uint32_t number = 0; number < 4 * rounds; number += 4) {
+      auto count = both.outer.arrive_count(says(block, thread, number));
+      auto count_within = both.inner.cast_count(says(block, thread, number + 1));
+      answers('C', number + 1, both.inner.wait(std::move(count_within)));
+      answers('C', number, both.outer.wait(std::move(count)));
+      auto sum = both.outer.arrive_add(thread == 0 ? brought(block, number + 2) : 0xdead);
+      auto sum_within = both.inner.arrive_add(thread == 0 ? brought(block, number + 3) : 0xdead);
+      answers('A', number + 3, both.inner.wait(std::move(sum_within)));
+      answers('A', number + 2, both.outer.wait(std::move(sum)));
+      active.checkpoint(number, &both, sizeof(both));
+    }
+  });
+  describe<Algorithm>(search, first, "outer");
+  describe<Algorithm>(search, second, "inner");
   return search.run();
 }
 
@@ -204,6 +244,11 @@ void check_votes_of_warps() {
   must_pass("2 blocks of 2 lanes, split and not", explore(of(2, 2), {"VsvS", 0xffff, {}}));
   must_pass("launches of 2 and 1 blocks of 2 lanes", explore(of(2, 2), {"OC", 0xffff, {2, 1, 2}}));
   must_pass("a block alone", explore(of(1, Algorithm::lanes == 1 ? 3 : 2), {"OvCVoc", 0xffff, {}}));
+  must_pass("votes of two barriers, one within the other, of a block alone",
+            explore_two<Algorithm, model_warp_grid<>>(of(1, 2), 2));
+  shape larger = of(2, 2);
+  larger.most_states = states_allowed(300'000);
+  must_pass("votes of two barriers, one within the other", explore_two<Algorithm, model_warp_grid<>>(larger, 1));
 }
 
 template <class Algorithm, uint32_t Lanes = 1>
@@ -284,6 +329,19 @@ struct warp_meets_once : model_warp_grid<> {
   }
 };
 
+/// A block that has counted who says yes does not meet once more before it goes on.
+struct counts_and_goes_on : model_warp_grid<> {
+  static counts_and_goes_on current() { return {}; }
+  void count_shared(uint32_t words, uint32_t index, bool value) const {
+    explorer::active().noted() = 2;
+    model_warp_grid<>::count_shared(words, index, value);
+  }
+  void sync_block() const {
+    uint32_t& meetings = explorer::active().noted();
+    if (meetings == 0 || --meetings != 0) model_warp_grid<>::sync_block();
+  }
+};
+
 /// The phase before the first vote is not waited for: who comes late takes for the start what others have brought.
 struct votes_without_a_start : lock_based<ordering::acquire_release> {
   template <class Grid, class Context>
@@ -328,6 +386,12 @@ void add_vote_checks() {
                                                                        of(2, 2));
   add_mutant<correct, model_memory, warp_meets_once<0>>("yeses_read_early", failure::data_race, {"oo"}, of(2, 2));
   add_mutant<correct, model_memory, warp_meets_once<1>>("answers_read_early", failure::wrong_answer, {"oo"}, of(2, 2));
+  add_check("votes_mutant", "counts_and_goes_on", [] {
+    const exploration result = explore_two<correct, counts_and_goes_on>(of(1, 2), 2);
+    print("counts_and_goes_on", result);
+    std::fputs(result.trace.c_str(), stdout);
+    EXPECT_EQ(result.found, failure::data_race) << "found: " << to_string(result.found);
+  });
   add_mutant<votes_without_a_start, model_memory>("without_a_start", failure::deadlock, {"a"});
 }
 

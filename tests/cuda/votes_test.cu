@@ -203,11 +203,16 @@ __global__ void two_vote(votes_barrier<Algorithm> one, votes_barrier<Algorithm> 
   for (uint32_t phase = 0; phase < phases; ++phase) {
     const uint32_t yes = phase % (grid.threads() + 1);
     auto counted = one.arrive_count(grid.thread() < yes);
-    auto any = other.cast_or(grid.thread() == yes);  // nobody, in one of threads + 1 phases
-    if (other.wait(static_cast<decltype(any)&&>(any)) != (yes != grid.threads())) atomicAdd(wrong, 1u);
+    auto some = other.cast_count(grid.thread() == yes);  // nobody, in one of threads + 1 phases
+    const uint32_t found = other.wait(static_cast<decltype(some)&&>(some));
+    if (found != (yes != grid.threads() ? grid.blocks() : 0)) atomicAdd(wrong, 1u);
     if (other.sync_or(false)) atomicAdd(wrong, 1u);
     if (one.wait(static_cast<decltype(counted)&&>(counted)) != yes * grid.blocks()) atomicAdd(wrong, 1u);
     if (one.vote_count(true) != grid.threads() * grid.blocks()) atomicAdd(wrong, 1u);
+    auto first = one.arrive_add(phase);
+    auto second = other.arrive_add(3 * phase + 1);
+    if (other.wait(static_cast<decltype(second)&&>(second)) != (3 * phase + 1) * grid.blocks()) atomicAdd(wrong, 1u);
+    if (one.wait(static_cast<decltype(first)&&>(first)) != phase * grid.blocks()) atomicAdd(wrong, 1u);
   }
 }
 

@@ -56,14 +56,15 @@ namespace gpusync {
 ///   grid, with `memory`, `blocks()`, `block()`, `threads()`, `thread()`, `sync_block()`, `now()` and `pause()`
 /// - `sync_block_count(value)`, `shared_words()`, `share(words, index, value)`, `shared(words, index)`: what votes ask
 ///   for besides: sync_block() that returns in how many threads `value` was true; and ten words that a block's threads
-///   share, where they are, a write and a read of one, which a sync_block() must part
+///   share (nine where warps are single threads), where they are, a write and a read of one, which a sync_block() must
+///   part
 /// - `first_value(takes, lanes, value)`, `sum_of_first(count, value)`: the same of grids whose warps have several
 ///   threads: in those of the first warp's first threads that take it, each with a bit in `lanes`, the `value` of the
-///   block's first thread, where all threads call it; and in the block's first `count` threads, which call it, the sum
-///   of their values
+///   block's first thread, where all threads call it; and in the block's first `count` threads (1, 2, 4 or 8), all of
+///   which call it, the sum of their values
 /// - `share_alike(words, index, value)`, `count_shared(words, index, value)`, `clear_shared(words, index, lanes)`: of
 ///   these grids, too: share() by several threads, who write the same; one more in a word for each thread whose `value`
-///   is true; and 0 in it, by the threads of a warp with a bit in `lanes`, once they all have read it
+///   is true; and 0 in it, by the first threads of a warp, all of those with a bit in `lanes`, once they have read it
 /// - `fail(report, reason, detail)`: ends the launch for a broken contract, which it leaves in the report, if that is
 ///   not null; does not return
 

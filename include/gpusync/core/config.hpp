@@ -80,7 +80,7 @@ namespace gpusync::detail {
 
 /// Words of 32 bits in a line of NVIDIA's L2 cache: what lies on lines of its own is not disturbed by its neighbours.
 inline constexpr uint32_t line_words = 32;
-/// The words of the lines that so many words begin on.
+/// `words`, rounded up to whole lines.
 GPUSYNC_HD constexpr size_t whole_lines(size_t words) {
   return (words + line_words - 1) / line_words * line_words;
 }

@@ -96,7 +96,7 @@ struct cuda_grid {
     share_alike(words, index, 0);  // to read which lane this is would take 30 cycles
   }
 
-  /// In the first `count` threads of the block, no more than a warp has and a power of two: the sum of their values.
+  /// In the first `count` threads of the block, 1, 2, 4, 8 or 16, all of which call it: the sum of their values.
   __device__ __forceinline__ uint32_t sum_of_first(uint32_t count, uint32_t value) const {
     const uint32_t lanes = (1u << count) - 1;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900

@@ -59,12 +59,13 @@ struct algorithm_defaults {
   static constexpr bool has_fused_form = false;
   /// Its phases can bring a vote or a sum along (votes.hpp): each line of counters has two vote_words as well, and
   /// there are, of a state, vote_adds(grid, state) and vote_polls(grid, state): whether this thread does, the first
-  /// threads of a warp or of the first warp; vote_first(grid, state): whether it is the block's first, which polls;
-  /// vote_added(words, state) and vote_polled(words, state): the first vote_word of its line; `step`: what it adds to a
-  /// phase_word; vote_drain<Grid>(state) and vote_backoff<AtOnce>(state): what a wait right after the arrival does
-  /// before it polls; vote_adds_at_once(grid, state): whether this thread adds where that need not wait for the block,
-  /// with the same vote_added() and `step`; and vote_lanes(state): a bit for each thread that does, all of them among
-  /// the first of the first warp, or of the warp whose threads do what vote_adds() says.
+  /// threads of a warp, or the block's first 1, 2, 4 or 8; vote_first(grid, state): whether it is the block's first,
+  /// which polls; vote_added(words, state) and vote_polled(words, state): the first vote_word of its line; `step`: what
+  /// it adds to a phase_word; vote_drain<Grid>(state) and vote_backoff<AtOnce>(state): what a wait right after the
+  /// arrival does before it polls; vote_adds_at_once(grid, state): whether this thread adds where that need not wait
+  /// for the block, with the same vote_added() and `step`; and vote_lanes(state): a bit for each thread that does, the
+  /// first ones of the first warp. vote_adds() holds for exactly as many, the first ones of their warp: they wait for
+  /// each other.
   static constexpr bool has_votes = false;
   /// Something besides the words travels with every kernel: `places`, made by places_in(words). Then the state is found
   /// by find<Foremost>(grid, places, who) instead of join(), and there is arrive_first<Foremost>(grid, places, who,

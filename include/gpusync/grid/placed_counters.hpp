@@ -188,7 +188,7 @@ struct placed_counters : algorithm_defaults {
   GPUSYNC_HD static bool vote_adds_at_once(Grid, const state& own) {
     return (own.part & adds_at_once) != 0;
   }
-  /// The threads that do; as many others of their warp do what vote_adds() says.
+  /// The threads that do. vote_adds() holds for as many: the same ones, or the first of a second warp.
   GPUSYNC_HD static uint32_t vote_lanes(const state& own) { return own.part >> lanes_shift; }
   /// Whether it is the block's first, which polls one: found once, for the registers with a thread's place take 30
   /// cycles to read.

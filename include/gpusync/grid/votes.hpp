@@ -132,8 +132,8 @@ struct vote_ended {
 /// the split forms; enter_votes() does that at a better place. arrive_… and cast_… wait for that phase without a
 /// deadline: kernels whose waits carry one begin with enter_votes_for(). Nothing is reset between launches.
 ///
-/// Cost: that of sync(), and of a read of shared memory (40 bytes of static shared memory per block). Adds of 64 bits
-/// instead of 32.
+/// Cost: that of sync(), and of a read of shared memory (40 bytes of static shared memory per block); split forms meet
+/// the block twice more. Adds of 64 bits instead of 32.
 template <class Barrier, class Algorithm, class Grid, class Members>
 class grid_votes {
   using or_kind = detail::vote_or;
@@ -307,8 +307,9 @@ class grid_votes {
   GPUSYNC_API static void look(Grid grid, uint32_t* words, const typename Algorithm::state& own,
                                detail::vote_state& votes) {
     const bool polls = Algorithm::vote_polls(grid, own);
+    votes.shared = grid.shared_words();
     if constexpr (counts_in_shared) {
-      if (Algorithm::vote_first(grid, own)) grid.share(grid.shared_words(), yeses, 0);
+      if (Algorithm::vote_first(grid, own)) grid.share(votes.shared, yeses, 0);
     }
     if (polls) {
       const uint64_t* const word = Algorithm::vote_polled(words, own);
@@ -316,7 +317,6 @@ class grid_votes {
       votes.other = Grid::memory::template load<memory_order::relaxed, scope::device>(word + grid::vote_word::apart);
     }
     votes.polled = grid.sync_block_count(polls);
-    votes.shared = grid.shared_words();
   }
 
   GPUSYNC_API_TEMPLATE
@@ -395,7 +395,7 @@ class grid_votes {
       if constexpr (Just) grid.sync_block();
       return;
     }
-    // As release_block(), with a vote of the block's threads at the barrier.
+    // As release_block(), with what the block's threads bring.
     if constexpr (order == ordering::fence) Grid::memory::template fence<scope::device>();
     const bool adds = Algorithm::vote_adds(grid, own);
     const uint32_t value = block_value<Kind, Just>(grid, own, votes, adds, mine);
@@ -406,7 +406,7 @@ class grid_votes {
     }
   }
 
-  /// What the block brings, in the threads that add it. A block barrier.
+  /// What the block brings, in the threads that add it. The block meets, and in a split form once more.
   GPUSYNC_API_TEMPLATE
   template <class Kind, bool Just>
   GPUSYNC_HD static uint32_t block_value(Grid grid, const typename Algorithm::state& own,
@@ -433,7 +433,7 @@ class grid_votes {
     return value;
   }
 
-  /// In the threads that have read how many say yes.
+  /// Nobody says yes any longer. Called by the threads that have read how many do.
   GPUSYNC_API_TEMPLATE
   template <class Kind>
   GPUSYNC_HD static void forget(Grid grid, const typename Algorithm::state& own, const detail::vote_state& votes) {

@@ -38,7 +38,7 @@ GPUSYNC_HD constexpr uint32_t sum_of(uint32_t kept, uint32_t blocks) {
   return pairs * (kept | 1u) + blocks * (kept >> 7 ^ 0x5bd1e995u);
 }
 /// The thread of the grid that says yes; in half of the steps there is none of that number. Without a division, which
-/// takes a thread longer than the block its part of a vote.
+/// takes longer than a block's part of a vote.
 GPUSYNC_HD constexpr uint32_t says_yes(uint32_t kept, uint32_t threads) {
   return static_cast<uint32_t>(uint64_t{kept} * (2 * uint64_t{threads}) >> 32);
 }
