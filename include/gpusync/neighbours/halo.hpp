@@ -201,6 +201,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
   GPUSYNC_HD asked_words<Count> ask(const halo_word (&from)[Count]) {
     at_stage(stage::sent);
     asked_words<Count> asked;
+    if constexpr (Form == halo_form::flags) asked = {};
     if (by_words()) this->template look<halves>(from, asked.found, bits_of(T()));
     asked_ = true;
     return asked;
@@ -212,6 +213,7 @@ class basic_halo : public detail::passed_by_reference<basic_halo<T, Grid, Form>>
     static_assert(sizeof(T) == 4, "words of 4 bytes go in pairs");
     at_stage(stage::sent);
     asked_pairs<Count> asked;
+    if constexpr (Form == halo_form::flags) asked = {};
     if (by_words()) this->template look<detail::halo_unit<8>>(from, asked.found, pair_of(T()));
     asked_ = true;
     return asked;
