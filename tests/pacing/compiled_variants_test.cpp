@@ -74,7 +74,7 @@ TEST_F(CompiledVariants, ExamplesCompileForOldAndNewDevices) {
                              {"marked_wrongly.cu", "sums", 256, 3}}) {
     const std::string path = std::string(GPUSYNC_EXAMPLES) + "/pace/" + one.file;
     const paced_source source = read_paced({path, one.kernel, {}, {}, {4, 16, 64}, one.threads});
-    for (const int architecture : {75, 120}) {
+    for (const int architecture : {75, 90, 120}) {
       std::string plain;
       for (const pace_variant& variant : source.variants) {
         SCOPED_TRACE(std::string(one.file) + " " + variant.name + " " + std::to_string(architecture));
