@@ -19,11 +19,14 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 warns falsely of overlapping and overlong strings (GCC bug 105651).
   target_compile_options(gpusync_compile INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict;-Wno-stringop-overflow>")
 endif()
+# A tenth of what GCC takes goes into collecting what it needs no longer. Here it begins with that at 1 GB, and uses a third
+# more memory at most. nvcc's host compiler is GCC, unless the user has named another, which would warn of the option.
+set(gpusync_gcc_memory --param=ggc-min-heapsize=1000000)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # A tenth of what compiling takes is GCC collecting what it does not need. It gets 1 GB before it looks, a third more at most.
-  set(gpusync_gcc_memory --param=ggc-min-heapsize=1000000)
-  target_compile_options(gpusync_compile INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:${gpusync_gcc_memory}> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${gpusync_gcc_memory}>)
+  target_compile_options(gpusync_compile INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${gpusync_gcc_memory}>)
+  if(NOT CMAKE_CUDA_HOST_COMPILER)
+    target_compile_options(gpusync_compile INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${gpusync_gcc_memory}>)
+  endif()
 endif()
 if(GPUSYNC_WARNINGS_AS_ERRORS)
   target_compile_options(gpusync_compile INTERFACE

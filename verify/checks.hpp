@@ -39,6 +39,18 @@ inline void print(const std::string& what, const exploration& result) {
                                             : "bounded");
 }
 
+/// A row, and that the search has found no failure.
+inline void expect_nothing_found(const std::string& what, const exploration& result) {
+  print(what, result);
+  EXPECT_EQ(result.found, failure::none) << what << ": " << to_string(result.found) << "\n" << result.trace;
+}
+/// A row, the way to the failure, and that it is the one that this mutant has.
+inline void expect_found(const std::string& mutant, const exploration& result, failure wanted) {
+  print(mutant, result);
+  std::fputs(result.trace.c_str(), stdout);
+  EXPECT_EQ(result.found, wanted) << "found: " << to_string(result.found);
+}
+
 void add_shipped_checks();
 void add_mutant_checks();
 void add_phased_checks();

@@ -117,8 +117,7 @@ counters_program with(counters_program what, uint32_t threads, uint32_t launches
 
 void must_pass(const std::string& words, const counters_program& what, bool stale = true) {
   const exploration result = explore_counters(what, stale);
-  print(words, result);
-  EXPECT_EQ(result.found, failure::none) << words << ": " << to_string(result.found) << "\n" << result.trace;
+  expect_nothing_found(words, result);
 }
 
 /// A mutant's grid, on which misuse goes unseen: what it does to data is to be found.
@@ -132,12 +131,8 @@ struct unseeing_grid : model_grid<Memory> {
 template <class Memory = model_memory, class Epochs = counter_epochs, class Grid = unseeing_grid<Memory>,
           class Waiting = as_shipped>
 void add_mutant(const std::string& name, failure expected, const counters_program& what) {
-  add_check("counters_mutant", name, [=] {
-    const exploration result = explore_counters<Memory, Epochs, Grid, Waiting>(what, true);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, expected) << "found: " << to_string(result.found);
-  });
+  add_check("counters_mutant", name,
+            [=] { expect_found(name, explore_counters<Memory, Epochs, Grid, Waiting>(what, true), expected); });
 }
 
 /// Waits for a count to be just so.

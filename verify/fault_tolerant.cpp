@@ -92,12 +92,8 @@ void add(const std::string& name, uint32_t phases, bool stale) {
 
 template <uint32_t N, class Machine, class Agreement = agreement_at_once<N>>
 void add_mutant(const std::string& name, failure expected, uint32_t phases, bool stale) {
-  add_check("fault_tolerant_mutant", name, [=] {
-    const exploration result = explore_survivors<N, Machine, Agreement>(phases, stale);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, expected) << "found: " << to_string(result.found);
-  });
+  add_check("fault_tolerant_mutant", name,
+            [=] { expect_found(name, explore_survivors<N, Machine, Agreement>(phases, stale), expected); });
 }
 
 /// The machine on which the wait-free object itself is explored.

@@ -46,40 +46,34 @@ gpus_program launches(std::vector<std::vector<uint32_t>> blocks, uint32_t count 
   return what;
 }
 
-void must_pass(const std::string& what, const exploration& result) {
-  print(what, result);
-  EXPECT_EQ(result.found, failure::none) << what << ": " << to_string(result.found) << "\n" << result.trace;
-}
-
 template <class Algorithm>
 void check_algorithm() {
   constexpr uint32_t before_wrap = 0xfffffffe;
-  must_pass("2 GPUs of 1 block, 4 phases across the wrap", explore_gpus<Algorithm>(of(2, 1), phases(4, before_wrap)));
-  must_pass("3 GPUs of 1 block, 1 phase", explore_gpus<Algorithm>(of(3, 1), phases(1)));
-  must_pass("3 GPUs of 1 block, 2 phases", explore_gpus<Algorithm>(of(3, 1), phases(2)));
-  must_pass("3 GPUs of 1 block, 3 phases, latest values", explore_gpus<Algorithm>(of(3, 1, 1, false), phases(3)));
-  must_pass("2 GPUs of 2 blocks, 2 phases", explore_gpus<Algorithm>(of(2, 2), phases(2)));
-  must_pass("2 GPUs of 2 blocks, 3 phases, latest values",
-            explore_gpus<Algorithm>(of(2, 2, 1, false), phases(3, 0xfffe, true)));
-  must_pass("2 GPUs of 1 block of 2 threads, 2 phases", explore_gpus<Algorithm>(of(2, 1, 2), phases(2)));
-  must_pass("2 GPUs of 1 block, 3 launches", explore_gpus<Algorithm>(of(2, 1), launches({{1, 1, 1}, {1, 1, 1}}, 1)));
-  must_pass("2 GPUs of 1 block, 3 launches, on partition 1",
-            explore_gpus<Algorithm>(of(2, 1), launches({{1, 1, 1}, {1, 1, 1}}, 1, true)));
-  must_pass("2 GPUs of 1 block of 3 threads, 2 launches, on partition 1, latest values",
-            explore_gpus<Algorithm>(of(2, 1, 3, false), launches({{1, 1}, {1, 1}}, 1, true)));
-  must_pass("2 GPUs, launches of 2, 1, 2 and 1, 2, 1 blocks",
-            explore_gpus<Algorithm>(of(2, 2), launches({{2, 1, 2}, {1, 2, 1}}, 1)));
+  expect_nothing_found("2 GPUs of 1 block, 4 phases across the wrap",
+                       explore_gpus<Algorithm>(of(2, 1), phases(4, before_wrap)));
+  expect_nothing_found("3 GPUs of 1 block, 1 phase", explore_gpus<Algorithm>(of(3, 1), phases(1)));
+  expect_nothing_found("3 GPUs of 1 block, 2 phases", explore_gpus<Algorithm>(of(3, 1), phases(2)));
+  expect_nothing_found("3 GPUs of 1 block, 3 phases, latest values",
+                       explore_gpus<Algorithm>(of(3, 1, 1, false), phases(3)));
+  expect_nothing_found("2 GPUs of 2 blocks, 2 phases", explore_gpus<Algorithm>(of(2, 2), phases(2)));
+  expect_nothing_found("2 GPUs of 2 blocks, 3 phases, latest values",
+                       explore_gpus<Algorithm>(of(2, 2, 1, false), phases(3, 0xfffe, true)));
+  expect_nothing_found("2 GPUs of 1 block of 2 threads, 2 phases", explore_gpus<Algorithm>(of(2, 1, 2), phases(2)));
+  expect_nothing_found("2 GPUs of 1 block, 3 launches",
+                       explore_gpus<Algorithm>(of(2, 1), launches({{1, 1, 1}, {1, 1, 1}}, 1)));
+  expect_nothing_found("2 GPUs of 1 block, 3 launches, on partition 1",
+                       explore_gpus<Algorithm>(of(2, 1), launches({{1, 1, 1}, {1, 1, 1}}, 1, true)));
+  expect_nothing_found("2 GPUs of 1 block of 3 threads, 2 launches, on partition 1, latest values",
+                       explore_gpus<Algorithm>(of(2, 1, 3, false), launches({{1, 1}, {1, 1}}, 1, true)));
+  expect_nothing_found("2 GPUs, launches of 2, 1, 2 and 1, 2, 1 blocks",
+                       explore_gpus<Algorithm>(of(2, 2), launches({{2, 1, 2}, {1, 2, 1}}, 1)));
 }
 
 /// Explores a mutant and expects that it fails in this way.
 template <class Algorithm, class Memory = model_memory>
 void add_mutant(const std::string& name, failure expected, const shape& form, const gpus_program& what = phases(3)) {
-  add_check("multi_gpu_mutant", name, [=] {
-    const exploration result = explore_gpus<Algorithm, Memory>(form, what);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, expected) << "found: " << to_string(result.found);
-  });
+  add_check("multi_gpu_mutant", name,
+            [=] { expect_found(name, explore_gpus<Algorithm, Memory>(form, what), expected); });
 }
 
 /// `Memory` must break each exchange.

@@ -27,10 +27,7 @@ void add(const std::string& name, failure expected, const shape& form, uint32_t 
     program what;
     what.phases = 3;
     what.first_phase = first_phase;
-    const exploration result = explore<Algorithm, Memory>(form, what);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, expected) << "found: " << to_string(result.found);
+    expect_found(name, explore<Algorithm, Memory>(form, what), expected);
   });
 }
 

@@ -186,19 +186,12 @@ exploration explore_data_beside_words() {
 }
 
 void must_pass(const std::string& what, const exploration& result) {
-  print(what, result);
-  EXPECT_EQ(result.found, failure::none) << what << ": " << to_string(result.found) << "\n" << result.trace;
+  expect_nothing_found(what, result);
   EXPECT_TRUE(result.exhaustive) << what;
 }
 
 steps_of steps(uint32_t count, uint32_t first = 0, uint32_t launches = 1, bool split = false) {
   return {count, first, launches, split};
-}
-
-void expect_found(const std::string& name, const exploration& result, failure expected) {
-  print(name, result);
-  std::fputs(result.trace.c_str(), stdout);
-  EXPECT_EQ(result.found, expected) << "found: " << to_string(result.found);
 }
 
 /// A mutant of the barrier, in its grid, its memory, its algorithm or its buffers.

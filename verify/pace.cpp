@@ -100,13 +100,9 @@ exploration explore_window(const window_program& what, bool stale) {
 }
 
 void must_pass(const std::string& words, const window_program& what) {
-  const auto expect_none = [](const std::string& name, const exploration& result) {
-    print(name, result);
-    EXPECT_EQ(result.found, failure::none) << name << ": " << to_string(result.found) << "\n" << result.trace;
-  };
-  if (what.leaver >= what.members) return expect_none(words, explore_window<false>(what, true));
-  expect_none(words + ", latest values", explore_window<true>(what, false));
-  expect_none(words + ", safety", explore_window<true>(what, true));
+  if (what.leaver >= what.members) return expect_nothing_found(words, explore_window<false>(what, true));
+  expect_nothing_found(words + ", latest values", explore_window<true>(what, false));
+  expect_nothing_found(words + ", safety", explore_window<true>(what, true));
 }
 
 /// `Leaving` and `Memory` must be found out.
@@ -116,9 +112,7 @@ void add_mutant(const std::string& name, failure expected, const window_program&
     const exploration result = what.leaver >= what.members
                                    ? explore_window<false, Memory, Leaving>(what, true)
                                    : explore_window<true, Memory, Leaving>(what, expected != failure::deadlock);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, expected) << "found: " << to_string(result.found);
+    expect_found(name, result, expected);
   });
 }
 

@@ -64,8 +64,7 @@ void add_shipped() {
   add_check("phased", Schedule::name, [] {
     const auto must_pass = [](const char* words, const phased_program& what, bool stale) {
       const exploration result = explore_phased<Schedule>(what, stale);
-      print(words, result);
-      EXPECT_EQ(result.found, failure::none) << words << ": " << to_string(result.found) << "\n" << result.trace;
+      expect_nothing_found(words, result);
     };
     must_pass("3 virtual blocks on 2, 2 phases", {2, {3}, 2}, true);
     must_pass("4 virtual blocks on 2, 2 phases", {2, {4}, 2}, true);
@@ -77,12 +76,8 @@ void add_shipped() {
 
 template <class Schedule, class Memory = model_memory>
 void add_mutant(const std::string& name, const phased_program& what) {
-  add_check("phased_mutant", name, [=] {
-    const exploration result = explore_phased<Schedule, Memory>(what);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, failure::deadlock) << "found: " << to_string(result.found);
-  });
+  add_check("phased_mutant", name,
+            [=] { expect_found(name, explore_phased<Schedule, Memory>(what), failure::deadlock); });
 }
 
 /// Claims as `claiming` does, with another idea of when the counter goes back to zero: once it is `LastOf(virtual,

@@ -296,22 +296,13 @@ void add_ordered(const std::string& name) {
 
 template <uint32_t N, class Consensus, template <class, uint32_t, class, class> class Machine>
 void add_consensus_mutant(const std::string& name, const std::vector<uint32_t>& rounds) {
-  add_check("rmw_mutant", name, [=] {
-    const exploration result = explore_consensus<N, Consensus, Machine>(rounds);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, failure::not_linearizable) << "found: " << to_string(result.found);
-  });
+  add_check("rmw_mutant", name,
+            [=] { expect_found(name, explore_consensus<N, Consensus, Machine>(rounds), failure::not_linearizable); });
 }
 
 template <uint32_t N, class Consensus, template <class, uint32_t, class, class> class Machine, uint32_t Words = 1>
 void add_mutant(const std::string& name, failure expected, const rmw_program& what) {
-  add_check("rmw_mutant", name, [=] {
-    const exploration result = explore_rmw<N, Words, Consensus, Machine>(what);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, expected) << "found: " << to_string(result.found);
-  });
+  add_check("rmw_mutant", name, [=] { expect_found(name, explore_rmw<N, Words, Consensus, Machine>(what), expected); });
 }
 
 }  // namespace

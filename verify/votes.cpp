@@ -94,6 +94,14 @@ uint32_t expected(char call, uint32_t number, uint32_t blocks, uint32_t threads)
   }
 }
 
+/// Of a call of the running thread, in a launch of so many blocks.
+void require_answer(char call, uint32_t number, uint32_t found, uint32_t blocks) {
+  explorer& active = explorer::active();
+  const uint32_t right = expected(call, number, blocks, active.form().threads);
+  active.require(found == right, failure::wrong_answer,
+                 "call " + std::to_string(number) + " answers " + hex(found) + " instead of " + hex(right));
+}
+
 /// What traces call the words of this storage, and which of them nobody loads.
 template <class Algorithm, class Storage>
 void describe(explorer& search, Storage& storage, const std::string& name) {
@@ -124,9 +132,7 @@ exploration explore_votes(shape form, const vote_program& what) {
           const uint32_t value = active.thread() == 0 ? brought(active.block(), number) : 0xdead;
           const uint32_t found = vote(barrier, call, value, says(active.block(), active.thread(), number));
           active.passing(number, launched);
-          active.require(found == expected(call, number, blocks, form.threads), failure::wrong_answer,
-                         "call " + std::to_string(number) + " answers " + hex(found) + " instead of " +
-                             hex(expected(call, number, blocks, form.threads)));
+          require_answer(call, number, found, blocks);
           if (orders(call)) {
             active.read_slots(half, launched);
             ++ordered;
@@ -157,20 +163,16 @@ exploration explore_two(const shape& form, uint32_t rounds) {
     } both{first.barrier(), second.barrier()};
     both.outer.enter_votes();
     both.inner.enter_votes();
-    const auto answers = [&](char call, uint32_t number, uint32_t found) {
-      active.require(found == expected(call, number, form.blocks, form.threads), failure::wrong_answer,
-                     "call " + std::to_string(number) + " answers " + hex(found));
-    };
     const uint32_t block = active.block(), thread = active.thread();
     for (uint32_t number = 0; number < 4 * rounds; number += 4) {
       auto count = both.outer.arrive_count(says(block, thread, number));
       auto count_within = both.inner.cast_count(says(block, thread, number + 1));
-      answers('C', number + 1, both.inner.wait(std::move(count_within)));
-      answers('C', number, both.outer.wait(std::move(count)));
+      require_answer('C', number + 1, both.inner.wait(std::move(count_within)), form.blocks);
+      require_answer('C', number, both.outer.wait(std::move(count)), form.blocks);
       auto sum = both.outer.arrive_add(thread == 0 ? brought(block, number + 2) : 0xdead);
       auto sum_within = both.inner.arrive_add(thread == 0 ? brought(block, number + 3) : 0xdead);
-      answers('A', number + 3, both.inner.wait(std::move(sum_within)));
-      answers('A', number + 2, both.outer.wait(std::move(sum)));
+      require_answer('A', number + 3, both.inner.wait(std::move(sum_within)), form.blocks);
+      require_answer('A', number + 2, both.outer.wait(std::move(sum)), form.blocks);
       active.checkpoint(number, &both, sizeof(both));
     }
   });
@@ -188,67 +190,63 @@ shape of(uint32_t blocks, uint32_t threads = 1, bool stale = true) {
   return form;
 }
 
-void must_pass(const std::string& what, const exploration& result) {
-  print(what, result);
-  EXPECT_EQ(result.found, failure::none) << what << ": " << to_string(result.found) << "\n" << result.trace;
-}
-
 template <class Algorithm>
 void check_votes() {
   // The low halves wrap in the second vote of each word, and carry into the high ones.
   constexpr uint32_t before_wrap = 0xffff;
-  must_pass("2 blocks, ordered", explore_votes<Algorithm>(of(2), {"AAOC", before_wrap}));
-  must_pass("2 blocks, unordered", explore_votes<Algorithm>(of(2), {"aaoca", before_wrap}));
-  must_pass("2 blocks, mixed with phases", explore_votes<Algorithm>(of(2), {".aA.a", before_wrap}));
-  must_pass("2 blocks, split", explore_votes<Algorithm>(of(2), {"sSs.S", 0xfffe}));
-  must_pass("2 blocks, asked for", explore_votes<Algorithm>(of(2), {"qQaq", 0xfffe}));
-  must_pass("2 blocks of 2 threads, asked for", explore_votes<Algorithm>(of(2, 2), {"qQ", before_wrap}));
-  must_pass("3 blocks, asked for", explore_votes<Algorithm>(of(3), {"qQ", before_wrap}));
-  must_pass("3 blocks, ordered", explore_votes<Algorithm>(of(3), {"AA", before_wrap}));
-  must_pass("3 blocks, unordered", explore_votes<Algorithm>(of(3), {"aaa", before_wrap}));
-  must_pass("3 blocks, unordered, latest values", explore_votes<Algorithm>(of(3, 1, false), {"aaaa", before_wrap}));
-  must_pass("2 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"AcO", before_wrap}));
-  must_pass("2 blocks of 2 threads, unordered", explore_votes<Algorithm>(of(2, 2), {"aasa", before_wrap}));
-  must_pass("2 blocks of 2 threads, split", explore_votes<Algorithm>(of(2, 2), {"sS", before_wrap}));
-  must_pass("launches of 2, 1 and 2 blocks", explore_votes<Algorithm>(of(2), {"aA", before_wrap, {2, 1, 2}}));
-  must_pass("launches of 3 and 2 blocks", explore_votes<Algorithm>(of(3), {"aA", before_wrap, {3, 2}}));
-  must_pass("3 blocks, mixed with phases", explore_votes<Algorithm>(of(3), {"A.asS", 0xfffe}));
-  must_pass("3 blocks of 2 threads, latest values", explore_votes<Algorithm>(of(3, 2, false), {"aOcA", before_wrap}));
-  must_pass("4 blocks, latest values", explore_votes<Algorithm>(of(4, 1, false), {"aaAa", before_wrap}));
+  expect_nothing_found("2 blocks, ordered", explore_votes<Algorithm>(of(2), {"AAOC", before_wrap}));
+  expect_nothing_found("2 blocks, unordered", explore_votes<Algorithm>(of(2), {"aaoca", before_wrap}));
+  expect_nothing_found("2 blocks, mixed with phases", explore_votes<Algorithm>(of(2), {".aA.a", before_wrap}));
+  expect_nothing_found("2 blocks, split", explore_votes<Algorithm>(of(2), {"sSs.S", 0xfffe}));
+  expect_nothing_found("2 blocks, asked for", explore_votes<Algorithm>(of(2), {"qQaq", 0xfffe}));
+  expect_nothing_found("2 blocks of 2 threads, asked for", explore_votes<Algorithm>(of(2, 2), {"qQ", before_wrap}));
+  expect_nothing_found("3 blocks, asked for", explore_votes<Algorithm>(of(3), {"qQ", before_wrap}));
+  expect_nothing_found("3 blocks, ordered", explore_votes<Algorithm>(of(3), {"AA", before_wrap}));
+  expect_nothing_found("3 blocks, unordered", explore_votes<Algorithm>(of(3), {"aaa", before_wrap}));
+  expect_nothing_found("3 blocks, unordered, latest values",
+                       explore_votes<Algorithm>(of(3, 1, false), {"aaaa", before_wrap}));
+  expect_nothing_found("2 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"AcO", before_wrap}));
+  expect_nothing_found("2 blocks of 2 threads, unordered", explore_votes<Algorithm>(of(2, 2), {"aasa", before_wrap}));
+  expect_nothing_found("2 blocks of 2 threads, split", explore_votes<Algorithm>(of(2, 2), {"sS", before_wrap}));
+  expect_nothing_found("launches of 2, 1 and 2 blocks",
+                       explore_votes<Algorithm>(of(2), {"aA", before_wrap, {2, 1, 2}}));
+  expect_nothing_found("launches of 3 and 2 blocks", explore_votes<Algorithm>(of(3), {"aA", before_wrap, {3, 2}}));
+  expect_nothing_found("3 blocks, mixed with phases", explore_votes<Algorithm>(of(3), {"A.asS", 0xfffe}));
+  expect_nothing_found("3 blocks of 2 threads, latest values",
+                       explore_votes<Algorithm>(of(3, 2, false), {"aOcA", before_wrap}));
+  expect_nothing_found("4 blocks, latest values", explore_votes<Algorithm>(of(4, 1, false), {"aaAa", before_wrap}));
 }
 
 template <class Algorithm>
 void check_planned_votes() {
-  must_pass("2 blocks of 2 threads, mixed", explore_votes<Algorithm>(of(2, 2), {"AaC", 0xffff}));
-  must_pass("2 blocks of 2 threads, unordered", explore_votes<Algorithm>(of(2, 2), {"aaoa", 0xfffe}));
-  must_pass("launches of 2 and 1 blocks of 2 threads", explore_votes<Algorithm>(of(2, 2), {"aS", 0xffff, {2, 1, 2}}));
+  expect_nothing_found("2 blocks of 2 threads, mixed", explore_votes<Algorithm>(of(2, 2), {"AaC", 0xffff}));
+  expect_nothing_found("2 blocks of 2 threads, unordered", explore_votes<Algorithm>(of(2, 2), {"aaoa", 0xfffe}));
+  expect_nothing_found("launches of 2 and 1 blocks of 2 threads",
+                       explore_votes<Algorithm>(of(2, 2), {"aS", 0xffff, {2, 1, 2}}));
 }
 
 template <class Algorithm, class Memory, class Grid = model_grid<Memory>>
 void add_mutant(const std::string& name, failure wanted, const vote_program& what, const shape& form = of(2)) {
-  add_check("votes_mutant", name, [=] {
-    const exploration result = explore_votes<Algorithm, Memory, Grid>(form, what);
-    print(name, result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, wanted) << "found: " << to_string(result.found);
-  });
+  add_check("votes_mutant", name,
+            [=] { expect_found(name, explore_votes<Algorithm, Memory, Grid>(form, what), wanted); });
 }
 
 /// What the threads of a block do as lanes of a warp, and not each for itself.
 template <class Algorithm>
 void check_votes_of_warps() {
   const auto explore = explore_votes<Algorithm, model_memory, model_warp_grid<>>;
-  must_pass("2 blocks of 2 lanes", explore(of(2, 2), {"AcO", 0xffff, {}}));
-  must_pass("2 blocks of 2 lanes, unordered", explore(of(2, 2), {"oaco", 0xfffe, {}}));
-  must_pass("2 blocks of 2 lanes, split", explore(of(2, 2), {"vV", 0xffff, {}}));
-  must_pass("2 blocks of 2 lanes, split and not", explore(of(2, 2), {"VsvS", 0xffff, {}}));
-  must_pass("launches of 2 and 1 blocks of 2 lanes", explore(of(2, 2), {"OC", 0xffff, {2, 1, 2}}));
-  must_pass("a block alone", explore(of(1, Algorithm::lanes == 1 ? 3 : 2), {"OvCVoc", 0xffff, {}}));
-  must_pass("votes of two barriers, one within the other, of a block alone",
-            explore_two<Algorithm, model_warp_grid<>>(of(1, 2), 2));
+  expect_nothing_found("2 blocks of 2 lanes", explore(of(2, 2), {"AcO", 0xffff, {}}));
+  expect_nothing_found("2 blocks of 2 lanes, unordered", explore(of(2, 2), {"oaco", 0xfffe, {}}));
+  expect_nothing_found("2 blocks of 2 lanes, split", explore(of(2, 2), {"vV", 0xffff, {}}));
+  expect_nothing_found("2 blocks of 2 lanes, split and not", explore(of(2, 2), {"VsvS", 0xffff, {}}));
+  expect_nothing_found("launches of 2 and 1 blocks of 2 lanes", explore(of(2, 2), {"OC", 0xffff, {2, 1, 2}}));
+  expect_nothing_found("a block alone", explore(of(1, Algorithm::lanes == 1 ? 3 : 2), {"OvCVoc", 0xffff, {}}));
+  expect_nothing_found("votes of two barriers, one within the other, of a block alone",
+                       explore_two<Algorithm, model_warp_grid<>>(of(1, 2), 2));
   shape larger = of(2, 2);
   larger.most_states = states_allowed(300'000);
-  must_pass("votes of two barriers, one within the other", explore_two<Algorithm, model_warp_grid<>>(larger, 1));
+  expect_nothing_found("votes of two barriers, one within the other",
+                       explore_two<Algorithm, model_warp_grid<>>(larger, 1));
 }
 
 template <class Algorithm, uint32_t Lanes = 1>
@@ -357,7 +355,7 @@ void add_vote_checks() {
   add_check("votes", "lock_based", check_votes<lock_based<order>>);
   add_check("votes", "placed_counters", check_votes<placed_counters<order>>);
   add_check("votes", "lock_based_fence", [] {
-    must_pass("2 blocks", explore_votes<lock_based<ordering::fence>>(of(2), {"AaS", 0xffff}));
+    expect_nothing_found("2 blocks", explore_votes<lock_based<ordering::fence>>(of(2), {"AaS", 0xffff}));
   });
   add_check("votes", "placed_counters_two_sub_counters", check_planned_votes<planned_counters<order, 2, 1>>);
   add_check("votes", "placed_counters_two_copies", check_planned_votes<planned_counters<order, 1, 2>>);
@@ -387,10 +385,7 @@ void add_vote_checks() {
   add_mutant<correct, model_memory, warp_meets_once<0>>("yeses_read_early", failure::data_race, {"oo"}, of(2, 2));
   add_mutant<correct, model_memory, warp_meets_once<1>>("answers_read_early", failure::wrong_answer, {"oo"}, of(2, 2));
   add_check("votes_mutant", "counts_and_goes_on", [] {
-    const exploration result = explore_two<correct, counts_and_goes_on>(of(1, 2), 2);
-    print("counts_and_goes_on", result);
-    std::fputs(result.trace.c_str(), stdout);
-    EXPECT_EQ(result.found, failure::data_race) << "found: " << to_string(result.found);
+    expect_found("counts_and_goes_on", explore_two<correct, counts_and_goes_on>(of(1, 2), 2), failure::data_race);
   });
   add_mutant<votes_without_a_start, model_memory>("without_a_start", failure::deadlock, {"a"});
 }

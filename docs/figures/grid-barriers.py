@@ -43,8 +43,7 @@ says("{} us of the default barrier, {} with a proxy, {} of `cg`", split(default)
 
 def in_turns(text, kind, call, shape):
     """The median of the turns of a call compiled with the old or the new headers, on an H100."""
-    turns = logs(f"nvidia-h100/{text}.txt", rf"^{kind}\n(?:\d.*\n)*?{shape} {call} +([\d.]+) us")
-    return sorted(turns)[len(turns) // 2]
+    return middle(f"nvidia-h100/{text}.txt", rf"^{kind}\n(?:\d.*\n)*?{shape} {call} +([\d.]+) us")
 
 
 shapes = ("132 x 256", "1056 x 256")

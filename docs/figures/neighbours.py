@@ -23,8 +23,7 @@ table("| shape | neighbours | work | `halo` |", step, digits=3, best=min)
 
 def flags(where, shape):
     """The median of the turns of a ring whose flags lie there, on an H100."""
-    turns = logs("nvidia-h100/neighbour-flags-placed.txt", rf"^{shape} {where} ([\d.]+) us")
-    return sorted(turns)[len(turns) // 2]
+    return middle("nvidia-h100/neighbour-flags-placed.txt", rf"^{shape} {where} ([\d.]+) us")
 
 
 says("{} and {} us a step at 132 x 256, {} and {} at 132 x 1024, {} and {} at 264 x 512, {} and {} at 1056 x 256.",

@@ -29,8 +29,7 @@ std::vector<uint64_t> reference(const neighbourhood& who, uint32_t phases) {
 
 enum class way { sync, split, bounded, bounded_split };
 
-/// The same by blocks that write plain words into two buffers in turn, each word by another thread. How many threads
-/// went other ways than their barrier said is added to the result's end.
+/// The same by blocks that write plain words into two buffers in turn, each word by another thread.
 std::vector<uint64_t> chains_of(host_neighbour_storage& storage, const neighbourhood& who, uint32_t threads,
                                 const std::vector<uint32_t>& launches, way how) {
   std::vector<uint64_t> chains(who.blocks()), buffers[2];
