@@ -12,6 +12,7 @@ table("| us a step, two H200s, blocks x threads on each |", step, digits=3)
 
 between, on_one = (steps.row("message", payload=0), steps.row("message-on-gpu", payload=0))
 sides = [steps.of(one, metric) for one in (between, on_one) for metric in ("one_way", "one_way_max")]
+says("before each flag the message takes {} us longer", steps.of(steps.row("message", payload=1), "one_way") - sides[0])
 default = steps("multi-gpu-replicated", gpus=2, shape="132x256")
 says("takes {} us, the slowest {}, and on one GPU {}, the slowest {}", *sides)
 says("the default is {} times the sum of the slowest, {} times the slowest message between GPUs and the median one on a GPU",
@@ -44,3 +45,6 @@ def beside_nvshmem(row, column):
 
 
 table("| us, two H100s, NVSHMEM |", beside_nvshmem, digits=3)
+slower = [log("nvidia-h100-x2/nvshmem.txt", rf"gpusync over peer memory, {shape.replace('x', ' x ')}; NVSHMEM [\d.]+: ([\d.]+) us") /
+          steps("multi-gpu-replicated", gpus=2, shape=shape) for shape in ("1x32", "132x256")]
+says("Barriers over peer memory take {} to {} times those of the H200s above", min(slower), max(slower))

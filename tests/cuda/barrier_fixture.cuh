@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -92,6 +93,38 @@ class CudaBarrier : public CudaTest {
     return contents(wrong)[0];
   }
 };
+
+/// Calls `check(storage, text)` with a storage for so many blocks under every plan that a table may hold: with places
+/// as they are, and as after a change of the physical pages, with lines and SMs on other partitions than the table
+/// says.
+template <class Check>
+void under_any_plan(const cuda_device& device, uint32_t blocks, Check&& check) {
+  for (const bool misplaced : {false, true}) {
+    for (const uint16_t counters : {1, 2, 4, 8}) {
+      for (const uint16_t copies : {1, 2, 4, 8}) {
+        for (const uint16_t partitions : {1, 2}) {
+          if (counters * copies > 8) continue;
+          barrier_tuning tuning;
+          tuning.rules.count = 1;
+          const uint16_t second_warp = counters == copies ? 1 : 0;
+          tuning.rules.rules[0] = {grid::counter_rules::any,
+                                   grid::counter_rules::any,
+                                   {counters, copies, partitions, second_warp, 100u * counters}};
+          cuda_barrier_storage<default_algorithm> storage(device, blocks, tuning);
+          if (misplaced) {
+            grid::counter_places& places = storage.places();
+            for (uint32_t i = 0; i < grid::counter_places::most_lines; i += 2) {
+              places.line[i] = places.line[i] << 16 | places.line[i] >> 16;
+            }
+            for (uint32_t& bits : places.partitions.bits) bits = 0x33333333u;
+          }
+          check(storage, std::to_string(counters) + " x " + std::to_string(copies) + ", " + std::to_string(partitions) +
+                             " partitions" + (misplaced ? ", misplaced" : ""));
+        }
+      }
+    }
+  }
+}
 
 /// Launches of shrinks() in which block b leaves in phase leaves[b], or never if that is 0.
 class shrinking {

@@ -14,35 +14,12 @@ using CudaPlacedCounters = CudaBarrier<default_algorithm>;
 
 /// Any plan that a table may hold is correct on any grid, also where the places are wrong.
 TEST_F(CudaPlacedCounters, AreCorrectUnderAnyPlanAndWithWrongPlaces) {
-  for (const bool misplaced : {false, true}) {
-    for (const uint16_t counters : {1, 2, 4, 8}) {
-      for (const uint16_t copies : {1, 2, 4}) {
-        for (const uint16_t partitions : {1, 2}) {
-          if (counters * copies > 8) continue;
-          barrier_tuning tuning;
-          tuning.rules.count = 1;
-          const uint16_t second_warp = counters == copies ? 1 : 0;
-          tuning.rules.rules[0] = {grid::counter_rules::any,
-                                   grid::counter_rules::any,
-                                   {counters, copies, partitions, second_warp, 100u * counters}};
-          cuda_barrier_storage<default_algorithm> storage(device(), 2 * sms(), tuning);
-          if (misplaced) {
-            // As after a change of the physical pages: lines and SMs on other partitions than the table says.
-            grid::counter_places& places = storage.places();
-            for (uint32_t i = 0; i < grid::counter_places::most_lines; i += 2) {
-              places.line[i] = places.line[i] << 16 | places.line[i] >> 16;
-            }
-            for (uint32_t& partitions : places.partitions.bits) partitions = 0x33333333u;
-          }
-          for (const launch_shape shape : {launch_shape{2 * sms(), 256}, {sms(), 1}, {sms(), 33}, {3, 64}}) {
-            EXPECT_EQ(wrong_words(storage, shape, phases(500), false), 0u)
-                << counters << " x " << copies << ", " << partitions << " partitions, " << shape.blocks.count() << " x "
-                << shape.threads.count();
-          }
-        }
-      }
+  under_any_plan(device(), 2 * sms(), [this](auto& storage, const std::string& plan) {
+    for (const launch_shape shape : {launch_shape{2 * sms(), 256}, {sms(), 1}, {sms(), 33}, {3, 64}}) {
+      EXPECT_EQ(wrong_words(storage, shape, phases(500), false), 0u)
+          << plan << ", " << shape.blocks.count() << " x " << shape.threads.count();
     }
-  }
+  });
 }
 
 TEST_F(CudaPlacedCounters, FindTwoSidesOnH100sAndH200s) {

@@ -153,6 +153,18 @@ TYPED_TEST(CudaVotes, EveryAnswerIsRightInAllShapes) {
   EXPECT_TRUE(storage.report().empty());
 }
 
+/// Votes lie beside the counters: any number of them, and of copies.
+using CudaPlacedVotes = CudaVotes<default_algorithm>;
+TEST_F(CudaPlacedVotes, AreRightUnderAnyPlanAndWithWrongPlaces) {
+  under_any_plan(device(), 2 * sms(), [this](auto& storage, const std::string& plan) {
+    SCOPED_TRACE(plan);
+    for (const launch_shape shape : {launch_shape{2 * sms(), 256}, {sms(), 1}, {sms(), 33}, {3, 64}, {1, 512}}) {
+      expect_right(storage, shape, phases(300));
+    }
+    EXPECT_TRUE(storage.report().empty());
+  });
+}
+
 /// Both halves of both words wrap on the way.
 TYPED_TEST(CudaVotes, HundredThousandPhases) {
   const uint32_t sms = this->sms();

@@ -174,26 +174,26 @@ struct neighbour_flags : algorithm_defaults {
   GPUSYNC_HD static wait_status wait(Grid grid, uint32_t* words, const state& own, token goal, Context& context) {
     const auto reached = [goal](uint32_t flag) { return phase_reached(flag, goal); };
     wait_status status = wait_status::completed;
-    if (own.poll_at != nullptr) {
+    // Asked before the polls: the whole block waits for what comes behind them.
+    if (__builtin_expect(own.further != 0, 0)) {
+      status = wait_in_turn(grid, words, own.slot, own.further, goal, context);
+    } else if (own.poll_at != nullptr) {
       grid.delay(own.poll_backoff);
       status = poll_until<sees<order>, scope::device>(grid, own.poll_at, reached, context);
-    }
-    if (__builtin_expect(own.further != 0, 0) && status == wait_status::completed) {
-      status = wait_for_others(grid, words, own.slot, own.further, goal, context);
     }
     return sync_block_status(grid, status, context);
   }
 
  private:
-  /// For blocks of fewer threads than there are neighbours: the other slots of this thread, one after the other. The
-  /// context is a copy, or it would lie in memory.
+  /// For blocks of fewer threads than there are neighbours: the slots of this thread, one after the other. The context
+  /// is a copy, or it would lie in memory.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Context>
-  GPUSYNC_HD GPUSYNC_COLD static wait_status wait_for_others(Grid grid, const uint32_t* words, const uint32_t* slot,
-                                                             uint32_t further, token goal, Context context) {
+  GPUSYNC_HD GPUSYNC_COLD static wait_status wait_in_turn(Grid grid, const uint32_t* words, const uint32_t* slot,
+                                                          uint32_t further, token goal, Context context) {
     wait_status status = wait_status::completed;
     GPUSYNC_UNROLL(1)
-    for (uint32_t i = grid.threads(); i < further && status == wait_status::completed; i += grid.threads()) {
+    for (uint32_t i = 0; i < further && status == wait_status::completed; i += grid.threads()) {
       if (slot[i] == places::none) continue;
       status = poll_until<sees<order>, scope::device>(
           grid, words + size_t{slot[i]} * gpusync::detail::line_words,

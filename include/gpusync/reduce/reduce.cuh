@@ -31,7 +31,7 @@ struct reduction_options {
   /// No block waits for another, but within a cluster, whose blocks run at once: for devices on which blocks of one
   /// grid may have to wait for each other's end. Otherwise one block waits for all others; as the grid's last one it
   /// has started last, and should it ever start first, it takes one place of the device while they have the others. Up
-  /// to 0.8 us slower (docs/reduce.md).
+  /// to 0.7 us slower (docs/reduce.md).
   bool independent_blocks = false;
 };
 
