@@ -40,7 +40,7 @@ namespace gpusync {
 /// that has been overwritten ends the launch (misuse::overtaken).
 ///
 /// halo_form::words: a word and the number of its step are one access of 8 bytes, so the number proves the word; each
-/// reader polls the very words it wants. The quickest way for up to some 9 MB that the grid polls in a step; a cliff
+/// reader polls the very words it wants. The quickest way for up to some 7 MB that the grid polls in a step; a cliff
 /// beyond (docs/neighbours.md). halo_form::flags: plain data, and the flags of a neighbour barrier.
 /// halo_form::automatic: as the storage's rule says for the launch.
 ///

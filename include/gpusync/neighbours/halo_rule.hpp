@@ -17,7 +17,7 @@ namespace gpusync {
 ///
 /// As text: `gpusync-tuning 1`, `device NAME`, then a line `halo POLLED_BYTES WORDS_A_THREAD POLL_BACKOFF`.
 struct halo_rule {
-  uint64_t most_polled_bytes = 9'000'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
+  uint64_t most_polled_bytes = 7'500'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
   uint32_t most_words_a_thread = 4;        ///< words / threads of a block, rounded up
   /// Cycles from send() to the first poll for each four slots, at most 10,000: polls of many words that come too early
   /// delay them. Of neighbourhoods of fewer slots the first poll comes at once.
