@@ -5,12 +5,13 @@ usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|address|votes
 
 What is asked of the default grid barrier: one fence (MEMBAR) between the block's barrier and the arrival's add; polls
 that are plain strong loads; after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the
-barrier's start in the loop; the same of one that is made of an address, and of its C functions. Of its first arrival:
+barrier's start in the loop, and where a kernel has not called enter(), no read of its parameters in each phase; the
+same of one that is made of an address, and of its C functions. Of its first arrival:
 both adds stand behind one fence, and no load before it; what the handle stands at is no jump table. Of votes: one add of 64 bits a phase and word, one fence in front of it if they order
 data, and if they do not, no fence and no invalidation in the loop at all. Of an arrival at the fault-tolerant barrier: one fence of the device between what the block
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
 orders nothing: no fence anywhere. Of a barrier of neighbours: one fence, one strong store, and polls that are plain strong
-loads. Of a halo by words: each word is stored and polled by one strong access, and there is no fence at all.
+loads, behind which nothing is asked any more. Of a halo by words: each word is stored and polled by one strong access, and there is no fence at all.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
 
@@ -28,6 +29,12 @@ extern "C" __global__ void phases(gpusync::grid_barrier barrier, int steps) {
 }
 extern "C" __global__ void first_phase(gpusync::grid_barrier barrier, int steps) {
   for (int s = 0; s < steps; ++s) barrier.sync();
+}
+extern "C" __global__ void not_entered(gpusync::grid_barrier barrier, int steps, int* data) {
+  for (int s = 0; s < steps; ++s) {
+    data[s] = s;
+    barrier.sync();
+  }
 }
 extern "C" __global__ void lock_based(
     gpusync::basic_grid_barrier<gpusync::grid::lock_based<gpusync::ordering::acquire_release>, gpusync::cuda_grid> barrier,
@@ -139,6 +146,12 @@ extern "C" __global__ void neighbours(neighbour_barrier barrier, int steps) {
   barrier.enter();
   for (int s = 0; s < steps; ++s) barrier.sync();
 }
+extern "C" __global__ void not_entered(neighbour_barrier barrier, int steps, int* data) {
+  for (int s = 0; s < steps; ++s) {
+    data[s] = s;
+    barrier.sync();
+  }
+}
 template <class T> __device__ void relax(halo<T, halo_form::words>& exchange, T* data, int steps) {
   const halo_word from[2] = {exchange.word(0, threadIdx.x), exchange.word(1, threadIdx.x)};
   T mine = data[blockIdx.x * blockDim.x + threadIdx.x], got[2];
@@ -212,6 +225,16 @@ def check_first(code):
     head = code[begin:pair]
     expect(sum(i.startswith("MEMBAR") for i in head) == 1, "first phase: one fence for both adds")
     expect(not any(i.startswith("LDG") for i in head), "first phase: no load that the fence would wait for")
+
+
+def check_not_entered(code):
+    """What the wait of a launch's first phase is given is not read in those that follow."""
+    data = index_of(code, "STG.E ")
+    expect(data is not None, "not entered: the block writes in each phase")
+    if failures:
+        return
+    ahead = code[data:index_of(code, "BRA", data)]
+    expect(not any(i.startswith("LDC") for i in ahead), "not entered: a phase begins without reading parameters")
 
 
 def check_votes(code, name, ordered, most=130, met=0, at_once=False):
@@ -306,6 +329,8 @@ def check_neighbours(code):
     expect(sum(i.startswith("MEMBAR") for i in loop[:store]) == 1, "neighbours: one fence before the store")
     expect(not any(i.startswith("MEMBAR") for i in loop[store:]), "neighbours: no fence behind it")
     expect(any(i.startswith("CCTL.IVALL") for i in loop[poll:]), "neighbours: the end of a wait acquires")
+    behind = loop[next(i for i in range(len(loop)) if loop[i].startswith("CCTL.IVALL")) + 1:-1] if not failures else []
+    expect(not any(i.startswith(("ISETP", "BRA", "BSYNC")) for i in behind), "neighbours: nothing is asked behind it")
     expect(not any(i.startswith(("ATOM", "RED")) for i in loop), "neighbours: no read-modify-write")
     expect(not any(i.startswith(("LDL", "STL")) for i in code), "neighbours: nothing lies in local memory")
 
@@ -365,6 +390,9 @@ def main():
         if not failures:
             code = instructions(dump, "first_phase")
             check_first(code)
+        if not failures:
+            code = instructions(dump, "not_entered")
+            check_not_entered(code)
         check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
     if not failures and only in ([], ["address"]):
         dump = disassembled(nvcc, cuobjdump, include, ADDRESS_SOURCE)
@@ -388,6 +416,9 @@ def main():
         dump = disassembled(nvcc, cuobjdump, include, NEIGHBOURS_SOURCE)
         code = instructions(dump, "neighbours")
         check_neighbours(code)
+        if not failures:
+            code = instructions(dump, "not_entered")
+            check_not_entered(code)
         for kernel, access in (("halo_float", "64"), ("halo_double", "128")):
             if not failures:
                 code = instructions(dump, kernel)

@@ -19,9 +19,9 @@ struct long_wait {
 /// The rest of a wait whose first Grid::polls_per_look polls have failed. Out of line: what it needs besides the word
 /// (a clock, a place in the arrival log) takes no registers and no instructions of waits that are sooner over.
 GPUSYNC_API_TEMPLATE
-template <memory_order Order, scope Scope, class Grid, class Word, class Done, class Deadline>
+template <memory_order Order, scope Scope, class Grid, class Word, class Done, class Deadline, bool First>
 GPUSYNC_HD GPUSYNC_COLD inline long_wait<Done, Deadline> wait_long(Grid grid, const Word* word, Done done,
-                                                                   wait_context<Deadline> context) {
+                                                                   wait_context<Deadline, First> context) {
   using memory = typename Grid::memory;
   context.note(grid);
   for (bool late = false; !late;) {
@@ -71,8 +71,9 @@ GPUSYNC_HD inline bool soon_over(Grid grid, const Word* word, Done done) {
 /// back changed only by detail::poll_until_or().
 /// Progress: the writer of the word must be running or be scheduled independently of this thread.
 GPUSYNC_API_TEMPLATE
-template <memory_order Order, scope Scope, class Grid, class Word, class Done, class Deadline>
-GPUSYNC_HD inline wait_status poll_until(Grid grid, const Word* word, Done done, wait_context<Deadline>& context) {
+template <memory_order Order, scope Scope, class Grid, class Word, class Done, class Deadline, bool First>
+GPUSYNC_HD inline wait_status poll_until(Grid grid, const Word* word, Done done,
+                                         wait_context<Deadline, First>& context) {
   static_assert(Order == memory_order::relaxed || Order == memory_order::acquire,
                 "a wait is relaxed or acquires; it cannot release anything");
   if (soon_over<Order, Scope>(grid, word, done)) return wait_status::completed;
@@ -86,9 +87,9 @@ namespace detail {
 /// As poll_until(), with a wider question once the wait has become long: `later`, which may change with each answer and
 /// comes back with the status. Word: uint32_t or uint64_t.
 GPUSYNC_API_TEMPLATE
-template <memory_order Order, scope Scope, class Grid, class Word, class Soon, class Later, class Deadline>
+template <memory_order Order, scope Scope, class Grid, class Word, class Soon, class Later, class Deadline, bool First>
 GPUSYNC_HD inline long_wait<Later, Deadline> poll_until_or(Grid grid, const Word* word, Soon soon, Later later,
-                                                           wait_context<Deadline>& context) {
+                                                           wait_context<Deadline, First>& context) {
   if (soon_over<Order, Scope>(grid, word, soon)) return {wait_status::completed, later, context.limit()};
   const long_wait<Later, Deadline> end = wait_long<Order, Scope>(grid, word, later, context);
   context.go_on_with(end.limit);

@@ -379,8 +379,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     Grid grid = grid_();
     if (standing_ == standing::joined) {
       typename Algorithm::token token = arrive_to_wait(grid, given_.words, state_);
-      return ended(pass<true>(grid, given_, who_, state_, timeout_flag_,
-                              static_cast<typename Algorithm::token&&>(token), phase_, limit),
+      return ended(pass<true, false>(grid, given_, who_, state_, timeout_flag_,
+                                     static_cast<typename Algorithm::token&&>(token), phase_, limit),
                    grid);
     }
     return first_sync(grid, limit);
@@ -396,8 +396,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     }
     [[maybe_unused]] uint32_t lost = 0;
     typename Algorithm::token token = arrive_first(grid, given_, admitted(grid, given_, who_, standing_), state_, lost);
-    wait_status status = pass<false>(grid, given_, who_, state_, timeout_flag_,
-                                     static_cast<typename Algorithm::token&&>(token), phase_, limit);
+    wait_status status = pass<false, true>(grid, given_, who_, state_, timeout_flag_,
+                                           static_cast<typename Algorithm::token&&>(token), phase_, limit);
     if constexpr (watches_loss) {
       if (status == wait_status::completed) status = settled<Deadline>(grid, given_, lost);
     }
@@ -429,8 +429,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       if (standing_ == standing::lost) return ended(settled<Deadline>(grid, given_, 1), grid);
     }
     if constexpr (Deadline::bounded) grid.separate_timeout_flags();
-    wait_status status = pass<false>(grid, given_, who_, state_, timeout_flag_,
-                                     static_cast<typename Algorithm::token&&>(token.value_), phase_, limit);
+    wait_status status = pass<false, false>(grid, given_, who_, state_, timeout_flag_,
+                                            static_cast<typename Algorithm::token&&>(token.value_), phase_, limit);
     if constexpr (watches_loss) {
       if (token.first_ && status == wait_status::completed) status = settled<Deadline>(grid, given_, token.lost_);
     }
@@ -450,9 +450,9 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     }
   }
 
-  /// The wait for a phase, the launch's `phase`-th.
+  /// The wait for a phase, the launch's `phase`-th. First: of first_sync().
   GPUSYNC_API_TEMPLATE
-  template <bool JustArrived, class Deadline>
+  template <bool JustArrived, bool First, class Deadline>
   GPUSYNC_HD static wait_status pass(Grid grid, const argument& given, const Members& who, state_type& state,
                                      uint32_t& timeout_flag, typename Algorithm::token&& token, uint32_t phase,
                                      Deadline limit) {
@@ -460,7 +460,7 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       if (timeout_flag == 0) timeout_flag = grid.prepare_timeout_flag();
     }
     [[maybe_unused]] const auto copy = kept<Deadline>(token);
-    wait_context<Deadline> context(limit, given.log, who.place(grid), Algorithm::stamp(token), timeout_flag);
+    wait_context<Deadline, First> context(limit, given.log, who.place(grid), Algorithm::stamp(token), timeout_flag);
     wait_status status;
     if constexpr (JustArrived && Algorithm::has_fused_form) {
       status =
@@ -505,8 +505,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
       typename Algorithm::token token = Algorithm::arrive(grid, given_.words, state_);
       if constexpr (Algorithm::wait_needed_by_others) {
         if constexpr (Deadline::bounded) grid.separate_timeout_flags();
-        status = pass<false>(grid, given_, who_, state_, timeout_flag_, static_cast<typename Algorithm::token&&>(token),
-                             phase_, limit);
+        status = pass<false, false>(grid, given_, who_, state_, timeout_flag_,
+                                    static_cast<typename Algorithm::token&&>(token), phase_, limit);
       }
     }
     if constexpr (watches_loss) {
