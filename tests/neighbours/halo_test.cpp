@@ -280,7 +280,9 @@ TEST(HaloRule, CountsWhatTheGridPolls) {
   EXPECT_EQ(rule.choose(132, 2, 1024, 4, 256), halo_form::words) << "four";
   EXPECT_EQ(rule.choose(1056, 8, 256, 4, 256), halo_form::flags) << "17 MB";
   EXPECT_EQ(rule.choose(1056, 2, 256, 4, 256), halo_form::words) << "4.3 MB";
-  EXPECT_EQ(rule.choose(1056, 2, 256, 8, 256), halo_form::words) << "8.7 MB";
+  EXPECT_EQ(rule.choose(1056, 2, 256, 8, 256), halo_form::flags) << "8.7 MB";
+  EXPECT_EQ(rule.choose(915, 2, 256, 8, 256), halo_form::words) << "7.496 MB";
+  EXPECT_EQ(rule.choose(916, 2, 256, 8, 256), halo_form::flags) << "7.504 MB";
 }
 
 }  // namespace
