@@ -1,15 +1,19 @@
-// The costs that ship with the library are those that the recorded documents give.
+// The costs that ship with the library are those that the recorded documents give, and hold in others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
+#include <gpusync/advice/advice.hpp>
 #include <gpusync/advice/recorded.hpp>
 
+#include "measure/statistics.hpp"
 #include "models/step_cost_rows.hpp"
 #include "results/json.hpp"
+#include "results/metrics.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -19,13 +23,18 @@ struct recorded_device {
   const char* name;  ///< of its header, and in it
   const advice::device_costs& (*shipped)();
   std::vector<const char*> documents;
+  const char* advice;  ///< steps that took no part in the fit
 };
 
 const recorded_device recorded_devices[] = {
     {"nvidia_h200",
      advice::recorded_on_nvidia_h200,
-     {"nvidia-h200/step-costs.json", "nvidia-h200-x2/multi-gpu-barrier.json"}},
-    {"nvidia_h100_80gb_hbm3", advice::recorded_on_nvidia_h100_80gb_hbm3, {"nvidia-h100/step-costs.json"}},
+     {"nvidia-h200/step-costs.json", "nvidia-h200-x2/multi-gpu-barrier.json"},
+     "nvidia-h200/advice.json"},
+    {"nvidia_h100_80gb_hbm3",
+     advice::recorded_on_nvidia_h100_80gb_hbm3,
+     {"nvidia-h100/step-costs.json"},
+     "nvidia-h100/advice.json"},
 };
 
 document together(const std::vector<const char*>& names) {
@@ -94,6 +103,69 @@ TEST(RecordedCosts, AreThoseOfTheirDocuments) {
     SCOPED_TRACE(one.name);
     EXPECT_EQ(advice::recorded_of(one.shipped().device), &one.shipped());
     expect_costs_of_its_documents(one);
+  }
+}
+
+/// What steps took in one situation, and should take by the costs.
+struct situation_measured {
+  double best_us = 0;         ///< of the quickest way
+  double recommended_us = 0;  ///< measured, of the way that is predicted to be the quickest
+  double least_predicted_us = 0;
+};
+
+/// By the median of all ways' errors, and the part of situations in which the recommended way takes at most 1.05 times
+/// as long as the best.
+struct advice_quality {
+  size_t situations = 0;
+  double error = 0;
+  double good = 0;
+};
+
+advice_quality quality_of(const advice::device_costs& costs, const document& measured) {
+  std::map<std::string, situation_measured> situations;
+  std::vector<double> errors;
+  for (const row& entry : measured.rows) {
+    const auto which = way_of(entry.method);
+    const auto where = situation_of(entry.axes);
+    const auto us = value_of(entry, step_time_metric);
+    if (!which || !where || !us || entry.status != row_status::ok || entry.verified != std::optional<bool>(true))
+      continue;
+    const advice::way_costs* const known = costs.find(*which);
+    if (known == nullptr) continue;
+    const double predicted = advice::predict(*where, *known, costs.room).us_per_step;
+    errors.push_back(std::abs(predicted / *us - 1));
+    const auto [place, is_new] = situations.try_emplace(in_words(*where), situation_measured{*us, *us, predicted});
+    situation_measured& one = place->second;
+    if (!is_new && predicted < one.least_predicted_us) {
+      one.recommended_us = *us;
+      one.least_predicted_us = predicted;
+    }
+    one.best_us = std::min(one.best_us, *us);
+  }
+  advice_quality found;
+  found.situations = situations.size();
+  if (situations.empty()) return found;
+  std::ranges::sort(errors);
+  found.error = quantile(errors, 0.5);
+  const auto good = std::ranges::count_if(
+      situations, [](const auto& one) { return one.second.recommended_us <= 1.05 * one.second.best_us; });
+  found.good = static_cast<double>(good) / static_cast<double>(situations.size());
+  return found;
+}
+
+/// The documents say how good the model of their commit was; this is the one that ships.
+TEST(RecordedCosts, AdviseRightlyWhereTheyWereNotFitted) {
+  for (const recorded_device& one : recorded_devices) {
+    SCOPED_TRACE(one.name);
+    const advice_quality found = quality_of(one.shipped(), together({one.advice}));
+    RecordProperty(std::string(one.name) + "_good", fmt::format("{:.4f}", found.good));
+    RecordProperty(std::string(one.name) + "_error", fmt::format("{:.4f}", found.error));
+    EXPECT_EQ(found.situations, 200u);
+    EXPECT_GE(found.good, 0.95);
+    EXPECT_LE(found.error, 0.04);
+    advice::device_costs blind = one.shipped();
+    for (advice::way_costs& each : blind.ways) each.us = {};
+    EXPECT_LT(quality_of(blind, together({one.advice})).good, 0.7) << "this would find nothing wrong";
   }
 }
 

@@ -85,6 +85,9 @@ enum class term {
   together,        ///< as further_blocks, as far as blocks arrive at the same time: skew spreads them
   block_threads,   ///< t_s: threads of a block, in 1024
   sm_threads,      ///< the part of the SMs' threads that are taken
+  occupied,        ///< the part of the places for blocks that are taken
+  waves,           ///< blocks beyond those that run at once, in grids of those: they start when others have ended
+  worked,          ///< 1 with any work: behind it a block's threads meet once more
   skewed,          ///< what a late block finds otherwise than one of many: from 0 to 1 with the skew
   stored,          ///< t_f: kilobytes that an SM stores in a step
   read,            ///< kilobytes that it reads of others
@@ -100,9 +103,10 @@ inline constexpr size_t term_count = static_cast<size_t>(term::begin_blocks) + 1
 
 /// The name of a term: "round_trip".
 constexpr const char* name_of(term which) {
-  constexpr const char* names[] = {"round_trip",    "first_blocks", "further_blocks", "crowded", "together",
-                                   "block_threads", "sm_threads",   "skewed",         "stored",  "read",
-                                   "read_beyond",   "partners",     "kept",           "begin",   "begin_blocks"};
+  constexpr const char* names[] = {"round_trip",    "first_blocks", "further_blocks", "crowded",     "together",
+                                   "block_threads", "sm_threads",   "occupied",       "waves",       "worked",
+                                   "skewed",        "stored",       "read",           "read_beyond", "partners",
+                                   "kept",          "begin",        "begin_blocks"};
   return names[static_cast<size_t>(which)];
 }
 
@@ -115,6 +119,9 @@ constexpr const char* in_words(term which) {
                                    "blocks of an SM that arrive at the same time",
                                    "the threads of a block that meet",
                                    "the threads of an SM that are taken",
+                                   "the places for blocks that are taken",
+                                   "blocks that start when others have ended",
+                                   "the threads of a block that meet behind its work",
                                    "late blocks that find others polling",
                                    "stores of an SM that must be seen by others",
                                    "words of others that an SM reads",
@@ -148,8 +155,8 @@ inline double resident_blocks_of(const situation& asked, const device_room& room
 inline term_values terms_of(const situation& asked, way which, const device_room& room) {
   constexpr double kilobyte = 1024, spread_by_us = 0.25, under_way = 16;
   const double sms = room.sms, each = asked.blocks / sms, steps = static_cast<double>(asked.steps);
-  const double of_an_sm =
-      std::min<double>(std::max(1.0, std::ceil(each)), std::max(1.0, resident_blocks_of(asked, room) / sms));
+  const double resident = resident_blocks_of(asked, room), grids = asked.blocks / resident;
+  const double of_an_sm = std::min<double>(std::max(1.0, std::ceil(each)), std::max(1.0, resident / sms));
   const double skewed = asked.skew_us / (asked.skew_us + spread_by_us);
   const double partners = asked.waits_for == dependence::all ? 1 : asked.neighbours;
   const double further = std::max(0.0, each - 1);
@@ -162,6 +169,9 @@ inline term_values terms_of(const situation& asked, way which, const device_room
   set(term::together, further * (1 - skewed));
   set(term::block_threads, asked.threads / 1024.0);
   set(term::sm_threads, std::min(1.0, of_an_sm * asked.threads / room.threads_per_sm));
+  set(term::occupied, std::min(1.0, grids));
+  set(term::waves, std::max(0.0, grids - 1));
+  set(term::worked, asked.step_us > 0 ? 1 : 0);
   set(term::skewed, skewed);
   set(term::stored, asked.stored_bytes * std::max(1.0, each) / kilobyte);
   const double read = asked.stored_bytes * partners * std::max(1.0, each) / kilobyte;
