@@ -6,7 +6,9 @@ says("**{} %** of 200 recommendations", 100 * near("adviser", cases=200))
 says("predicted times were **{} %** off", 100 * off("adviser", cases=200))
 h100_near = record("nvidia-h100/advice", "near_best")
 h100_off = record("nvidia-h100/advice", "median_error")
-says("of 87fc5fd) **{} %** and **{} %**", 100 * h100_near("adviser", cases=200), 100 * h100_off("adviser", cases=200))
+says("of seed 4) **{} %** and **{} %**", 100 * h100_near("adviser", cases=200), 100 * h100_off("adviser", cases=200))
+states("documents](../results/nvidia-h100/advice.json), of b93956f, {} situations of seed {})", "asked for on the command line")
+states("the times of the H200's document are {} % off", "RecordedCosts.AdviseRightlyWhereTheyWereNotFitted writes it into its JUnit document")
 
 # The model, and how situations are drawn.
 says("*H_B* means of an exponential ({} of 132 blocks)", sum(1 / k for k in range(1, 133)))

@@ -55,6 +55,15 @@ says("`sync_add` {} and {} us at 132 x 256, {} and {} at 1056 x 256; `sync_or` {
      *(in_turns(answers, kind, call, shape) for call in ("sync_add", "sync_or", "vote_add") for shape in shapes
        for kind in ("old", "new")),
      *(in_turns(answers, "new", "sync", shape) for shape in shapes))
+ways_out = "votes-two-ways-out"
+
+
+def two_for_one(shape):
+    return in_turns(ways_out, "two", "sync_add", shape) / in_turns(ways_out, "one", "sync_add", shape)
+
+
+says("gains {} % with one block on a multiprocessor and loses {} % with eight", 100 * (1 - two_for_one("132 x 256")),
+     100 * (two_for_one("1056 x 256") - 1))
 votes, votes_there = (record(f"nvidia-{gpu}/grid-votes", "step_time") for gpu in ("h100", "h200"))
 of_votes = ("vote-add", "vote-or", "barrier-alone", "sync-add", "sync-or", default, "cg", "graph-pdl")
 at = {"shape": "132x256"}

@@ -30,6 +30,30 @@ says("{} and {} us a step at 132 x 256, {} and {} at 132 x 1024, {} and {} at 26
      *(flags(where, shape) for shape in ("132 x 256", "132 x 1024", "264 x 512", "1056 x 256")
        for where in ("anywhere", "placed")))
 
+
+
+def ring_turns(text, kind, shape, what="ring"):
+    """The median of the turns of a loop whose polls are of that kind, on an H100."""
+    return middle(f"nvidia-h100/{text}.txt", rf"^{shape} {what} {kind} ([\d.]+) us")
+
+
+says("at 132 x 256 {} and {} us a step, at 132 x 1024 {} and {}, at 264 x 512 {} and {}, at 1056 x 256 {} and {}.",
+     *(ring_turns("neighbour-barrier-before-after", kind, shape)
+       for shape in ("132 x 256", "132 x 1024", "264 x 512", "1056 x 256") for kind in ("old", "new")))
+in_flight = ("one", "2-in-flight-each-150-cycles", "4-in-flight-each-150-cycles")
+says("at 132 x 256 a step of {} us takes {} with two and {} with four, the grid barrier's {} takes {} and {}",
+     *(ring_turns("polls-in-flight", kind, "132 x 256", what) for what in ("ring", "grid") for kind in in_flight))
+
+
+def entered(call, shape):
+    """The median of the turns of a loop that calls enter() or does not, on an H100."""
+    return middle("nvidia-h100/enter-before-after.txt", rf"^{shape}, 2 neighbours, idle: new {call} ([\d.]+) us")
+
+
+says("a step at 132 x 256 takes {} us with it and {} without; the grid barrier's {} and {}, at 1056 x 256 {} and {}",
+     entered("near", "132 x 256"), entered("near-no-enter", "132 x 256"), entered("grid", "132 x 256"),
+     entered("grid-no-enter", "132 x 256"), entered("grid", "1056 x 256"), entered("grid-no-enter", "1056 x 256"))
+
 ring = {"shape": "132x256", "neighbours": 2, "work": "none"}
 says("{} of the time of the grid barrier and {} of a graph with programmatic launch (PDL), at 132 x 256 in a ring",
      halos("halo", f"step_time_over_{default}", **ring), halos("halo", "step_time_over_graph-pdl", **ring))
@@ -59,11 +83,22 @@ says("two blocks with 4 neighbours and 4 KB each: {} times", big("halo", **two) 
 says("The cliff** of words at many blocks and neighbours is {} times the neighbour barrier here",
      halos("halo-words", neighbours=8, **many) / halos("neighbour-barrier", neighbours=8, **many))
 
-forms = record("nvidia-h200/halo-forms", "step_time")
-chosen = [max(forms.of(row, "step_time_over_halo-words"), forms.of(row, "step_time_over_halo-flags"))
-          for row in forms.rows("halo")]
+
+
+def over_better(device):
+    """By how much the form that a launch chooses is slower than the better one, in each shape."""
+    forms = record(f"{device}/halo-forms", "step_time")
+    return [max(forms.of(row, "step_time_over_halo-words"), forms.of(row, "step_time_over_halo-flags"))
+            for row in forms.rows("halo")]
+
+
+chosen = over_better("nvidia-h200")
 says("{} shapes, `halo` takes at most {} times the better form, and at most {} times in all but {} of them", len(chosen),
      max(chosen), sorted(chosen)[-2], 1)
+states("flags began at {} MB polled in a step; they begin at {} MB since", "what the rule was and is set to")
+chosen = over_better("nvidia-h100")
+says("on an H100 ([its](../results/nvidia-h100/halo-forms.json)) `halo` takes at most {} times the better form, and at most {} "
+     "times in all but one", max(chosen), sorted(chosen)[-2])
 
 # Plates and cubes.
 plates = record("nvidia-h200/jacobi", "step_time")
