@@ -26,6 +26,8 @@ states("| `cas128<>` | {} | {} bytes |", "limits, which compile or do not")
 states("in half a line ({} of {} words, item H9)", "how the words lie")
 states("holds {} records and takes {} MB;", "a size that follows from the type: the table's bytes")
 
+says("with up to {} states (`coalesced_store`, 2", log("two-cores/explorer.txt", r"^rmw\.coalesced_store_of_2: 2 participants, 3 calls each, "
+                                                     r"8 bytes \(.* (\d+) states"))
 searches = {"2 blocks, 2 phases, with": "of_2_with_its_object", "2 blocks, 4": "of_2", "2 blocks, 3": "of_2_stale",
             "3 blocks, 1 phase": "of_3", "3 blocks, 1 phase, stale": "of_3_stale"}
 
