@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include <gpusync/advice/advice.hpp>
+#include <gpusync/advice/recorded.hpp>
 
 namespace gpusync::advice {
 namespace {
@@ -108,6 +109,43 @@ TEST(Advice, ManyKeptBytesSpeakForAKernelThatStays) {
   EXPECT_NEAR(prediction_of(found, way::graph).us_per_step - without, 0.05 * 64, 1e-9);
   EXPECT_NEAR(prediction_of(found, way::grid_barrier).cost_us[static_cast<size_t>(term::kept)], 0.05 * 64 / 1000, 1e-12)
       << "once in a run";
+}
+
+double term_of(const situation& asked, way which, term one) {
+  return terms_of(asked, which, device_room{132, 2048, 32})[static_cast<size_t>(one)];
+}
+
+TEST(Advice, PlacesAndWavesOfBlocksAreCountedInGridsOfThoseThatRunAtOnce) {
+  situation asked = usual();
+  asked.blocks = 132, asked.threads = 256;
+  EXPECT_NEAR(term_of(asked, way::graph, term::occupied), 1 / 8.0, 1e-12);
+  EXPECT_EQ(term_of(asked, way::graph, term::waves), 0);
+  asked.blocks = 8 * 132;
+  EXPECT_EQ(term_of(asked, way::graph, term::occupied), 1);
+  EXPECT_EQ(term_of(asked, way::graph, term::waves), 0);
+  asked.blocks = 20 * 132;
+  EXPECT_EQ(term_of(asked, way::graph, term::occupied), 1);
+  EXPECT_NEAR(term_of(asked, way::graph, term::waves), 1.5, 1e-12);
+  asked.resident_blocks = 10 * 132;  // registers allow no more
+  EXPECT_NEAR(term_of(asked, way::graph, term::waves), 1, 1e-12);
+}
+
+TEST(Advice, ALittleWorkCostsALittle) {
+  situation asked = usual();
+  asked.step_us = 0;
+  const answer idle = advise(asked, recorded_on_nvidia_h200());
+  asked.step_us = 0.001;
+  const answer busy = advise(asked, recorded_on_nvidia_h200());
+  ASSERT_EQ(idle.predictions.size(), busy.predictions.size());
+  for (const prediction& one : idle.predictions) {
+    const prediction more = prediction_of(busy, one.which);
+    EXPECT_GE(more.us_per_step, one.us_per_step);
+    EXPECT_LE(more.us_per_step, one.us_per_step + 0.01);
+  }
+  asked.step_us = 0.2;
+  EXPECT_EQ(term_of(asked, way::graph, term::worked), 1);
+  asked.step_us = 20;
+  EXPECT_EQ(term_of(asked, way::graph, term::worked), 1);
 }
 
 TEST(Advice, SkewSpeaksForNeighbours) {

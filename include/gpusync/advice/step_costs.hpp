@@ -87,7 +87,7 @@ enum class term {
   sm_threads,      ///< the part of the SMs' threads that are taken
   occupied,        ///< the part of the places for blocks that are taken
   waves,           ///< blocks beyond those that run at once, in grids of those: they start when others have ended
-  worked,          ///< 1 with any work: behind it a block's threads meet once more
+  worked,          ///< behind work a block's threads meet once more: from 0 to 1, which 0.2 microseconds of work are
   skewed,          ///< what a late block finds otherwise than one of many: from 0 to 1 with the skew
   stored,          ///< t_f: kilobytes that an SM stores in a step
   read,            ///< kilobytes that it reads of others
@@ -153,7 +153,7 @@ inline double resident_blocks_of(const situation& asked, const device_room& room
 
 /// The terms of a situation under a way to wait, without their coefficients.
 inline term_values terms_of(const situation& asked, way which, const device_room& room) {
-  constexpr double kilobyte = 1024, spread_by_us = 0.25, under_way = 16;
+  constexpr double kilobyte = 1024, spread_by_us = 0.25, under_way = 16, work_us = 0.2;
   const double sms = room.sms, each = asked.blocks / sms, steps = static_cast<double>(asked.steps);
   const double resident = resident_blocks_of(asked, room), grids = asked.blocks / resident;
   const double of_an_sm = std::min<double>(std::max(1.0, std::ceil(each)), std::max(1.0, resident / sms));
@@ -171,7 +171,7 @@ inline term_values terms_of(const situation& asked, way which, const device_room
   set(term::sm_threads, std::min(1.0, of_an_sm * asked.threads / room.threads_per_sm));
   set(term::occupied, std::min(1.0, grids));
   set(term::waves, std::max(0.0, grids - 1));
-  set(term::worked, asked.step_us > 0 ? 1 : 0);
+  set(term::worked, std::min(1.0, asked.step_us / work_us));
   set(term::skewed, skewed);
   set(term::stored, asked.stored_bytes * std::max(1.0, each) / kilobyte);
   const double read = asked.stored_bytes * partners * std::max(1.0, each) / kilobyte;
