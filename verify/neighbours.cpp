@@ -258,6 +258,9 @@ void add_neighbour_checks() {
     must_pass("ring of 3, 4 phases across the wrap", explore_barrier(ring(3), of(ring(3)), steps(4, before_wrap)));
     must_pass("ring of 3, 2 launches of 2 phases", explore_barrier(ring(3), of(ring(3)), steps(2, 0, 2)));
     must_pass("ring of 3 x 2 threads, 2 phases", explore_barrier(ring(3), of(ring(3), 2), steps(2)));
+    const neighbourhood star = neighbourhood::of({{1, 2, 3}, {0}, {0}, {0}});
+    must_pass("star of 4 x 2 threads, 3 slots, 1 phase", explore_barrier(star, of(star, 2), steps(1)));
+    must_pass("star of 4, 3 slots, 2 phases across the wrap", explore_barrier(star, of(star), steps(2, before_wrap)));
     must_pass("line of 3 x 2 threads, 3 phases", explore_barrier(line(3), of(line(3), 2), steps(3)));
     must_pass("line of 3, 4 phases across the wrap", explore_barrier(line(3), of(line(3)), steps(4, before_wrap)));
     must_pass("line of 4, 3 phases", explore_barrier(line(4), of(line(4)), steps(3)));

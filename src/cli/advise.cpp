@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include <gpusync/advice/recorded.hpp>
@@ -36,12 +37,15 @@ std::string slug_of(std::string name) {
   return name;
 }
 
-/// By a name as users write it.
+/// By a name as users write it, or by words of one that no other has: "h200", not "h20".
 const advice::device_costs* recorded_costs(const std::string& name) {
+  const advice::device_costs* found = nullptr;
   for (const std::string& each : recorded_names()) {
-    if (slug_of(each) == slug_of(name)) return advice::recorded_of(each);
+    if (fmt::format("-{}-", slug_of(each)).find(fmt::format("-{}-", slug_of(name))) == std::string::npos) continue;
+    if (found != nullptr) return nullptr;
+    found = advice::recorded_of(each);
   }
-  return nullptr;
+  return found;
 }
 
 bool is_device_id(const std::string& word) {
@@ -61,8 +65,10 @@ advice::device_costs recorded_for(const console_options& console, const std::str
   if (is_device_id(word)) return recorded_here(find_device(word));
   if (!word.empty()) {
     if (const advice::device_costs* found = recorded_costs(word)) return *found;
+    std::vector<std::string> names = recorded_names();
+    for (std::string& each : names) each = slug_of(each);
     throw usage_error(fmt::format("No costs of a device '{}' are recorded: there are those of {}.{}", printable(word),
-                                  join_words(recorded_names()), did_you_mean(word, recorded_names())));
+                                  join_words(names), did_you_mean(word, names)));
   }
   const device_description& first = all_devices().front();
   if (first.kind == device_kind::cuda) return recorded_here(first);
@@ -83,7 +89,10 @@ advice::situation situation_in(const advise_options& options) {
   asked.threads = options.threads;
   asked.step_us = options.step_us;
   asked.skew_us = options.skew_us;
-  asked.skew = skew_in(options.skew);
+  asked.skew = skew_in(options.skew.value_or("uniform"));
+  if (options.skew && options.skew_us == 0) {
+    throw usage_error("--skew says how the part of the step differs that --skew-us names: give that, too.");
+  }
   asked.stored_bytes = options.stored_bytes;
   asked.kept_bytes = options.kept_bytes;
   asked.steps = options.steps;
@@ -125,7 +134,9 @@ std::string why(const advice::answer& found) {
   const prediction& best = found.best();
   const std::string head = fmt::format("{}: {} us a step, of which {} us is the work that is waited for",
                                        name_of(best.which), figure(best.us_per_step), figure(best.work_us));
-  if (found.predictions.size() == 1) return head + ". No other way can be taken.";
+  if (found.predictions.size() == 1) {
+    return fmt::format("{}. No other way can be taken. In a program it is {}.", head, in_program(best.which));
+  }
   const prediction& next = found.predictions[1];
   const double more = next.us_per_step - best.us_per_step, more_work = next.work_us - best.work_us;
   std::string reason = fmt::format(". Next is {} with {} us more", name_of(next.which), figure(more));
@@ -136,10 +147,13 @@ std::string why(const advice::answer& found) {
   } else if (more_work > 0 && more_work >= of_term) {
     reason += fmt::format(": it waits for slower blocks, {} us of work", figure(next.work_us));
   } else if (of_term > 0) {
-    reason += fmt::format(": most of it {}", in_words(strongest));
+    reason += fmt::format(", above all for {}", in_words(strongest));
   }
-  if (next.low <= best.high) reason += ". The two are closer than the model is sure of: measure both if it matters";
-  return head + reason + ".";
+  // Both intervals hold nine of ten: that each time lies in the other's is what makes the order doubtful.
+  if (next.low <= best.us_per_step || best.high >= next.us_per_step) {
+    reason += ". The two are closer than the model is sure of: measure both if it matters";
+  }
+  return fmt::format("{}{}. In a program it is {}.", head, reason, in_program(best.which));
 }
 
 std::string table_of(const advice::answer& found, bool color) {
@@ -154,23 +168,36 @@ std::string table_of(const advice::answer& found, bool color) {
   return in_columns(lines, color);
 }
 
+/// Below that the figures have no digit for it.
+bool is_shown(double us) {
+  return us >= 0.0005;
+}
+
 /// Every term that costs something, for every method.
 std::string terms_of(const advice::answer& found) {
   std::string text = "\nA step is the work that is waited for and these terms, in microseconds:\n";
   for (const prediction& one : found.predictions) {
     text += fmt::format("  {}: {} work", name_of(one.which), figure(one.work_us));
     for (size_t i = 0; i < term_count; ++i) {
-      if (one.cost_us[i] >= 0.0005)
+      if (is_shown(one.cost_us[i]))
         text += fmt::format(" + {} {}", figure(one.cost_us[i]), name_of(static_cast<term>(i)));
     }
     text += one.host_us > 0 ? fmt::format("; no less than the host's {}\n", figure(one.host_us)) : "\n";
   }
   text += "where\n";
   for (size_t i = 0; i < term_count; ++i) {
+    const auto is_there = [i](const prediction& one) { return is_shown(one.cost_us[i]); };
+    if (std::ranges::none_of(found.predictions, is_there)) continue;
     const auto which = static_cast<term>(i);
     text += fmt::format("  {}: {}\n", name_of(which), in_words(which));
   }
-  return text + "docs/advise.md says which equation of which paper each of them is.\n";
+  return text + "docs/advise.md says what each is in the papers.\n";
+}
+
+/// Puts rows of another document behind those that are there; the context is the first one's.
+void add_rows_of(document&& other, document& all) {
+  if (all.rows.empty()) all.context = std::move(other.context);
+  std::ranges::move(other.rows, std::back_inserter(all.rows));
 }
 
 json as_json(const advice::answer& found, const advice::device_costs& costs, const advice::situation& asked) {
@@ -203,8 +230,10 @@ json as_json(const advice::answer& found, const advice::device_costs& costs, con
 exit_code run_advise(const console_options& console, const advise_options& options) {
   const advice::situation asked = situation_in(options);
   advice::device_costs costs;
-  if (options.from) {
-    costs = costs_in(read_document(*options.from), options.device, *options.from);
+  if (!options.from.empty()) {
+    document all;
+    for (const std::string& path : options.from) add_rows_of(read_document(path), all);
+    costs = costs_in(all, options.device, join_words(options.from));
   } else {
     costs = recorded_for(console, options.device);
   }
@@ -224,7 +253,8 @@ exit_code run_advise(const console_options& console, const advise_options& optio
     fmt::print("  {}: {}\n", name_of(one.which), one.reason);
   }
   if (options.explain) fmt::print("{}", terms_of(found));
-  for (const std::string& one : found.beyond) fmt::print("\nBeyond what was measured, so less sure: {}.\n", one);
+  if (!found.beyond.empty()) fmt::print("\n");
+  for (const std::string& one : found.beyond) fmt::print("Beyond what was measured, so less sure: {}.\n", one);
   fmt::print("\nTake {}\n", why(found));
   return exit_code::done;
 }

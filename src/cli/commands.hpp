@@ -67,14 +67,14 @@ exit_code run_compare(const console_options& console, const compare_options& opt
 struct advise_options {
   uint32_t blocks = 0, threads = 0;
   double step_us = 0, skew_us = 0;
-  std::string skew = "uniform";
+  std::optional<std::string> skew;  ///< absent: uniform
   double stored_bytes = 4, kept_bytes = 0;
   std::string waits_for = "all";  ///< or a number of neighbours
   uint64_t steps = 0;
   uint32_t gpus = 1;
-  uint64_t resident = 0;            ///< blocks that run at once; 0: as many as their threads allow
-  std::string device;               ///< an id here or in the document, or a recorded name; empty: the first
-  std::optional<std::string> from;  ///< the document to take costs from; absent: recorded ones
+  uint64_t resident = 0;          ///< blocks that run at once; 0: as many as their threads allow
+  std::string device;             ///< an id here or in the document, or a recorded name; empty: the first
+  std::vector<std::string> from;  ///< documents to take costs from; none: recorded ones
   bool explain = false, as_json = false;
 };
 

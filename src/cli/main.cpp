@@ -220,7 +220,7 @@ void add_advise(CLI::App& app, advise_options& asked, std::function<void()> call
   advise->add_option("--blocks", asked.blocks, "Blocks of the grid, on each GPU")
       ->required()
       ->type_name("NUMBER")
-      ->check(count(4294967295));
+      ->check(count(2147483647));
   advise->add_option("--threads", asked.threads, "Threads of a block")
       ->required()
       ->type_name("NUMBER")
@@ -233,9 +233,8 @@ void add_advise(CLI::App& app, advise_options& asked, std::function<void()> call
   advise->add_option("--skew-us", asked.skew_us, "Of the step's time, the mean of what differs between blocks")
       ->type_name("US")
       ->check(number_from(0, 1e9));
-  advise->add_option("--skew", asked.skew, "How it differs: uniform or exponential")
-      ->type_name("FORM")
-      ->capture_default_str();
+  advise->add_option("--skew", asked.skew, "How it differs: uniform, as it is without this, or exponential")
+      ->type_name("FORM");
   advise->add_option("--store-bytes", asked.stored_bytes, "Bytes that a block writes in a step for others")
       ->type_name("BYTES")
       ->check(amount)
@@ -254,8 +253,12 @@ void add_advise(CLI::App& app, advise_options& asked, std::function<void()> call
   advise->add_option("--resident", asked.resident, "Blocks that run at once, if it is not threads that limit them")
       ->type_name("NUMBER")
       ->check(count(4294967295));
-  advise->add_option("--from", asked.from, "Take the costs from this document of gpusync run step-costs")
-      ->type_name("FILE");
+  advise
+      ->add_option("--from", asked.from,
+                   "Take the costs from this document of gpusync run step-costs; several: from all rows")
+      ->type_name("FILE")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   advise
       ->add_option("-d,--device", asked.device,
                    "A device here or in the document, or a recorded one: nvidia-h200, nvidia-h100-80gb-hbm3")

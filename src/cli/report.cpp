@@ -1,12 +1,15 @@
 // gpusync report
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands.hpp"
 #include "models/fits.hpp"
 #include "report/report.hpp"
 #include "results/context.hpp"
 #include "results/json.hpp"
 #include "results/output_file.hpp"
+#include "results/text.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -18,6 +21,10 @@ exit_code run_report(const console_options& console, const std::vector<std::stri
     if (!page.goes_to(path)) continue;
     throw usage_error(fmt::format("The page would take the place of the document '{}': give -o another name.", path));
   }
+  for (const std::string& path : inputs) {
+    if (std::ranges::count(inputs, path) < 2) continue;
+    throw usage_error(fmt::format("'{}' is named twice: its rows would count twice.", printable(path)));
+  }
   std::vector<document> documents;
   for (const std::string& path : inputs) {
     document& read = documents.emplace_back(read_document(path));
@@ -25,7 +32,12 @@ exit_code run_report(const console_options& console, const std::vector<std::stri
   }
   page.write(render_report(documents));
   page.commit();
-  if (!page.is_stdout()) say(console, fmt::format("Wrote {}.", page.path()));
+  if (!page.is_stdout()) {
+    size_t rows = 0;
+    for (const document& each : documents) rows += each.rows.size();
+    say(console,
+        fmt::format("Wrote {}: {} of {}.", page.path(), plural(rows, "row"), plural(inputs.size(), "document")));
+  }
   return exit_code::done;
 }
 

@@ -62,15 +62,17 @@ double work_in(const step_observation& one, const device_room& room) {
                                      : work_of_all(one.where, resident_blocks_of(one.where, room));
 }
 
-/// Terms that never came to anything in what was measured, as the beginning of endless runs: they are left out, for a
-/// fit could give them any coefficient.
+/// Terms that never came to anything in what was measured, as the beginning of endless runs, or a few blocks more than
+/// run at once: they are left out, for a fit could give them any coefficient.
 std::array<bool, term_count> unseen_terms(const std::vector<step_observation>& observed, const device_room& room) {
-  constexpr double least = 1e-4;
+  term_values least;
+  least.fill(1e-4);
+  least[static_cast<size_t>(advice::term::waves)] = 0.5;
   std::array<bool, term_count> unseen;
   unseen.fill(true);
   for (const step_observation& one : observed) {
     const term_values values = terms_of(one.where, one.which, room);
-    for (size_t i = 0; i < term_count; ++i) unseen[i] = unseen[i] && values[i] < least;
+    for (size_t i = 0; i < term_count; ++i) unseen[i] = unseen[i] && values[i] < least[i];
   }
   return unseen;
 }
@@ -133,7 +135,8 @@ bool is_queued_by_host(way which) {
   return which == way::relaunch || which == way::cooperative_relaunch;
 }
 
-/// Nine of ten errors are below it; more where few points carry many terms.
+/// Nine of ten errors are below it; more where few points carry many terms, and never below what times of one program
+/// differ by from run to run.
 double spread_of(const std::vector<step_observation>& observed, const way_costs& costs, const device_room& room) {
   std::vector<double> errors;
   for (const step_observation& one : observed) errors.push_back(std::abs(log_error(one, costs, room)));
@@ -141,7 +144,8 @@ double spread_of(const std::vector<step_observation>& observed, const way_costs&
   const auto used = static_cast<double>(std::ranges::count_if(costs.us, [](double each) { return each > 0; }));
   const auto points = static_cast<double>(observed.size());
   const double few = points > used + 1 ? std::sqrt(points / (points - used)) : 2;
-  return std::expm1(quantile(errors, 0.9) * few);
+  const double least = points < 2 * used ? 0.05 : 0.02;
+  return std::max(least, std::expm1(quantile(errors, 0.9) * few));
 }
 
 way_costs fit_way(const std::vector<step_observation>& observed, const device_room& room) {

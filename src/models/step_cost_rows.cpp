@@ -133,15 +133,17 @@ std::optional<advice::situation> situation_of(const axis_values& axes) {
 }
 
 std::string in_words(const advice::situation& where) {
-  std::string words = fmt::format("{} blocks x {} threads, {:g} us", where.blocks, where.threads, where.step_us);
+  std::string words =
+      fmt::format("{} x {}, {} us", plural(where.blocks, "block"), plural(where.threads, "thread"), where.step_us);
   if (where.skew_us > 0) {
-    words += fmt::format(" ({} {:g} us)", where.skew == advice::skew_form::uniform ? skew_uniform : skew_exponential,
+    words += fmt::format(" ({} {} us)", where.skew == advice::skew_form::uniform ? skew_uniform : skew_exponential,
                          where.skew_us);
   }
-  words += fmt::format(", {:g} bytes", where.stored_bytes);
+  words += fmt::format(", {} bytes", where.stored_bytes);
   words += where.waits_for == advice::dependence::all ? " to all" : fmt::format(" to {} neighbours", where.neighbours);
-  if (where.kept_bytes > 0) words += fmt::format(", {:g} bytes kept", where.kept_bytes);
-  return words + fmt::format(", {} steps", where.steps);
+  if (where.kept_bytes > 0) words += fmt::format(", {} bytes kept", where.kept_bytes);
+  if (where.gpus > 1) words += fmt::format(", on each of {} GPUs", where.gpus);
+  return words + ", " + plural(where.steps, "step");
 }
 
 std::optional<advice::way> way_of(const std::string& method) {

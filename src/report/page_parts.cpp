@@ -100,10 +100,6 @@ void add_answers(page_parts& parts) {
 
 }  // namespace
 
-std::string plural(size_t count, const char* noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string anchor_of(size_t section) {
   return fmt::format("experiment-{}", section);
 }

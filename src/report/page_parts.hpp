@@ -41,7 +41,4 @@ std::string anchor_of(size_t section);
 /// What tells a document from the others: its experiments, and when it was made.
 std::string title_of(const document& results);
 
-/// "1 row", "2 rows".
-std::string plural(size_t count, const char* noun);
-
 }  // namespace gpusync::tool

@@ -475,6 +475,10 @@ document read_document(const std::string& path) {
     }
   }
   if (std::ferror(file.get()) != 0) unreadable(errno);
+  if (text.starts_with("\x1f\x8b")) {
+    throw usage_error(
+        fmt::format("'{}' is compressed: `gunzip -k {}` makes the document of it", printable(path), printable(path)));
+  }
   return parse_document(text, path);
 }
 

@@ -21,6 +21,10 @@ std::string to_string(const axis_value& value) {
   return std::get<std::string>(value);
 }
 
+std::string plural(size_t count, const char* noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
 std::string figure(double value) {
   if (!std::isfinite(value)) return "-";
   if (value == 0) return "0";

@@ -20,6 +20,9 @@ std::string to_string(const axis_value& value);
 /// "13.4".
 std::string figure(double value);
 
+/// "1 row", "2 rows".
+std::string plural(size_t count, const char* noun);
+
 /// A size in the largest unit that it is a whole number of: "16 KiB", "1 GiB", "1000 bytes".
 std::string bytes_in_words(uint64_t bytes);
 

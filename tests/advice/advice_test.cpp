@@ -126,8 +126,10 @@ TEST(Advice, PlacesAndWavesOfBlocksAreCountedInGridsOfThoseThatRunAtOnce) {
   asked.blocks = 20 * 132;
   EXPECT_EQ(term_of(asked, way::graph, term::occupied), 1);
   EXPECT_NEAR(term_of(asked, way::graph, term::waves), 1.5, 1e-12);
-  asked.resident_blocks = 10 * 132;  // registers allow no more
-  EXPECT_NEAR(term_of(asked, way::graph, term::waves), 1, 1e-12);
+  asked.resident_blocks = 5 * 132;  // registers allow no more
+  EXPECT_NEAR(term_of(asked, way::graph, term::waves), 3, 1e-12);
+  asked.resident_blocks = 100 * 132;  // threads do not allow as many
+  EXPECT_NEAR(term_of(asked, way::graph, term::waves), 1.5, 1e-12);
 }
 
 TEST(Advice, ALittleWorkCostsALittle) {
@@ -165,9 +167,14 @@ TEST(Advice, RefusesInWordsWhatCannotBe) {
             "every block waits for all: a barrier of neighbours does not see to that");
   asked.blocks = 801;
   const answer crowded = advise(asked, a_device());
-  EXPECT_EQ(refusal_of(crowded, way::grid_barrier), "801 blocks cannot all run at once: at most 800 can");
+  EXPECT_EQ(
+      refusal_of(crowded, way::grid_barrier),
+      "801 blocks cannot all run at once, at most 800 can; a phased grid runs as many and goes through the others");
   EXPECT_EQ(crowded.best().which, way::graph);
-  asked.resident_blocks = 801;  // a kernel whose limit is another
+  asked.blocks = 101;
+  asked.resident_blocks = 100;  // a kernel whose limit is another
+  EXPECT_NE(refusal_of(advise(asked, a_device()), way::grid_barrier), "");
+  asked.resident_blocks = 101;
   EXPECT_EQ(refusal_of(advise(asked, a_device()), way::grid_barrier), "");
   asked = usual();
   asked.blocks = 1;

@@ -15,7 +15,8 @@ H200 = ["-d", "nvidia-h200"]
 
 def advise(*arguments):
     """What it says of the recorded H200, as JSON."""
-    outcome = run("advise", *USUAL, *H200, *arguments, "--json")
+    said = {**dict(zip(USUAL[::2], USUAL[1::2])), **dict(zip(arguments[::2], arguments[1::2]))}
+    outcome = run("advise", *[word for pair in said.items() for word in pair], *H200, "--json")
     if outcome.code != 0:
         raise AssertionError(outcome.err)
     return json.loads(outcome.out)
@@ -48,7 +49,38 @@ class Advise(FolderTest):
         found = advise("--resident", "131")
         self.assertTrue(found["recommendation"].startswith("graph") or "launch" in found["recommendation"], found)
         reasons = {each["method"]: each["reason"] for each in found["refused"]}
-        self.assertEqual(reasons["cg"], "132 blocks cannot all run at once: at most 131 can")
+        self.assertEqual(reasons["cg"], "132 blocks cannot all run at once, at most 131 can; a phased grid runs as many and goes "
+                                        "through the others")
+        self.assertEqual(advise("--resident", "1000000")["predictions"], advise()["predictions"])
+
+    def test_what_does_not_stay_on_the_chip_is_not_kept_there(self):
+        found = advise("--keep-bytes", "1000000")
+        reasons = {each["method"]: each["reason"] for each in found["refused"]}
+        self.assertEqual(reasons["placed-counters-acquire-release"], "1000000 bytes of an SM's blocks do not stay on the chip")
+        self.assertEqual({each["method"] for each in found["predictions"]},
+                         {"launch-wait", "relaunch", "cooperative-relaunch", "graph", "graph-pdl"})
+
+    def test_eight_neighbours_are_known_and_few_blocks_do_not_have_them(self):
+        found = advise("--step-us", "0", "--store-bytes", "1024", "--steps", "1000000", "--waits-for", "8")
+        self.assertEqual((found["recommendation"], found["beyond_measured"]), ("halo", []))
+        few = advise("--blocks", "4", "--waits-for", "8")
+        self.assertIn("4 blocks do not have 8 neighbours each", [each["reason"] for each in few["refused"]])
+
+    def test_no_step_takes_less_than_the_work_that_all_blocks_have(self):
+        for found in (advise("--step-us", "1000000"), advise("--step-us", "30", "--skew-us", "10", "--store-bytes", "10000000")):
+            for each in found["predictions"]:
+                self.assertGreaterEqual(each["low"], 20)
+        self.assertGreaterEqual(min(each["low"] for each in advise("--step-us", "1000000")["predictions"]), 1000000)
+
+    def test_costs_come_from_several_documents(self):
+        recorded = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../results/nvidia-h100")
+        both = [word for name in ("step-costs", "halo-exchange") for word in ("--from", os.path.join(recorded, name + ".json"))]
+        of_documents = run("advise", *USUAL, *both, "--json")
+        self.assertEqual(of_documents.code, 0, of_documents.err)
+        of_device = run("advise", *USUAL, "-d", "h100", "--json")
+        for one, other in zip(json.loads(of_documents.out)["predictions"], json.loads(of_device.out)["predictions"]):
+            self.assertEqual(one["method"], other["method"])
+            self.assertAlmostEqual(one["us_per_step"], other["us_per_step"], delta=0.001 * one["us_per_step"])
 
     def test_several_gpus_have_ways_of_their_own(self):
         found = advise("--gpus", "2")
@@ -65,7 +97,8 @@ class Advise(FolderTest):
         self.assertRegex(outcome.out, r"(?m)^  method +us a step +nine of ten within +work +waiting$")
         self.assertRegex(outcome.out, r"(?m)^  cg: 2\.00 work \+ \d\S+ round_trip")
         last = outcome.out.strip().split("\n")[-1]
-        self.assertRegex(last, r"^Take \S+: \S+ us a step, of which 2\.00 us is the work .* Next is \S+ with \S+ us more")
+        self.assertRegex(last, r"^Take \S+: \S+ us a step, of which 2\.00 us is the work .* Next is \S+ with \S+ us more"
+                                r".* In a program it is gpusync::grid_barrier\.$")
 
     def test_without_a_gpu_it_says_whose_costs_these_are(self):
         devices = json.loads(run("devices", "--json").out)["devices"]
@@ -84,9 +117,11 @@ class Advise(FolderTest):
                 ([*USUAL, "--step-us", "nan"], ["--step-us"]),
                 ([*USUAL, "--skew-us", "3"], ["3.0", "from 0 to its 2.0"]),
                 ([*USUAL, "--skew", "gaussian"], ["gaussian", "uniform or exponential"]),
+                ([*USUAL, "--skew", "exponential"], ["--skew-us"]),
+                (["--blocks", "2147483648", *USUAL[2:]], ["--blocks", "2147483647"]),
                 ([*USUAL, "--waits-for", "3"], ["'3'", "2, 4 or 8 neighbours"]),
                 ([*USUAL, *H200, "--gpus", "8"], ["up to 2 GPUs, not of 8", "multi-gpu-barrier"]),
-                ([*USUAL, "-d", "nvidia-h20"], ["nvidia-h20", "NVIDIA H200"]),
+                ([*USUAL, "-d", "nvidia-h20"], ["nvidia-h20'", "Did you mean nvidia-h200?"]),
                 ([*USUAL, "-d", "host"], ["No costs of host", "gpusync run step-costs -d host"]),
                 ([*USUAL, "--from", self.path("missing.json")], ["missing.json"])]:
             with self.subTest(arguments=arguments):

@@ -7,6 +7,7 @@ folder with a document good.json, {new} a file in it that is not there.
 """
 
 import copy
+import gzip
 import itertools
 import json
 import os
@@ -113,6 +114,7 @@ def outputs():
     yield ["report", "-o", "{new}"], 2, "results"
     for path in ("", "/nonexistent/x.html", "{folder}", "{folder}/good.json", "{folder}/./good.json"):
         yield ["report", "{folder}/good.json", "-o", path], 2, ""
+    yield ["report", "{folder}/good.json", "{folder}/good.json", "-o", "{new}"], 2, "twice"
     for path in ("/nonexistent/t", "{folder}"):
         yield ["tune", "-d", "host", "-o", path], 2, ""
 
@@ -215,6 +217,12 @@ class Inputs(ToolTest):
             cases.append((["report", path, "-o", "{new}"], 2, os.path.basename(path)))
             cases.append((["compare", path, self.good], 2, os.path.basename(path)))
         self.check(cases)
+
+    def test_a_compressed_document_is_said_to_be_one(self):
+        name = os.path.join(self.folder.name, "small.gz.json")
+        with gzip.open(name, "wb") as file, open(self.good, "rb") as document:
+            file.write(document.read())
+        self.check([(["report", name, "-o", "{new}"], 2, "gunzip"), (["compare", self.good, name], 2, "small.gz.json")])
 
     def test_documents_with_a_wrong_value(self):
         cases = []

@@ -29,11 +29,11 @@ struct recorded_device {
 const recorded_device recorded_devices[] = {
     {"nvidia_h200",
      advice::recorded_on_nvidia_h200,
-     {"nvidia-h200/step-costs.json", "nvidia-h200-x2/multi-gpu-barrier.json"},
+     {"nvidia-h200/step-costs.json", "nvidia-h200/halo-exchange.json", "nvidia-h200-x2/multi-gpu-barrier.json"},
      "nvidia-h200/advice.json"},
     {"nvidia_h100_80gb_hbm3",
      advice::recorded_on_nvidia_h100_80gb_hbm3,
-     {"nvidia-h100/step-costs.json"},
+     {"nvidia-h100/step-costs.json", "nvidia-h100/halo-exchange.json"},
      "nvidia-h100/advice.json"},
 };
 
@@ -121,26 +121,30 @@ struct advice_quality {
   double good = 0;
 };
 
-advice_quality quality_of(const advice::device_costs& costs, const document& measured) {
+/// Steps of experiment advice are rows as those of step-costs, which no fit is to take for its own.
+std::vector<step_observation> steps_in(const char* name) {
+  document measured = together({name});
+  for (row& entry : measured.rows) {
+    if (entry.experiment == "advice") entry.experiment = step_costs_experiment;
+  }
+  return observations_of(measured.rows, "cuda:0");
+}
+
+advice_quality quality_of(const advice::device_costs& costs, const std::vector<step_observation>& measured) {
   std::map<std::string, situation_measured> situations;
   std::vector<double> errors;
-  for (const row& entry : measured.rows) {
-    const auto which = way_of(entry.method);
-    const auto where = situation_of(entry.axes);
-    const auto us = value_of(entry, step_time_metric);
-    if (!which || !where || !us || entry.status != row_status::ok || entry.verified != std::optional<bool>(true))
-      continue;
-    const advice::way_costs* const known = costs.find(*which);
+  for (const auto& [where, which, us] : measured) {
+    const advice::way_costs* const known = costs.find(which);
     if (known == nullptr) continue;
-    const double predicted = advice::predict(*where, *known, costs.room).us_per_step;
-    errors.push_back(std::abs(predicted / *us - 1));
-    const auto [place, is_new] = situations.try_emplace(in_words(*where), situation_measured{*us, *us, predicted});
+    const double predicted = advice::predict(where, *known, costs.room).us_per_step;
+    errors.push_back(std::abs(predicted / us - 1));
+    const auto [place, is_new] = situations.try_emplace(in_words(where), situation_measured{us, us, predicted});
     situation_measured& one = place->second;
     if (!is_new && predicted < one.least_predicted_us) {
-      one.recommended_us = *us;
+      one.recommended_us = us;
       one.least_predicted_us = predicted;
     }
-    one.best_us = std::min(one.best_us, *us);
+    one.best_us = std::min(one.best_us, us);
   }
   advice_quality found;
   found.situations = situations.size();
@@ -157,15 +161,28 @@ advice_quality quality_of(const advice::device_costs& costs, const document& mea
 TEST(RecordedCosts, AdviseRightlyWhereTheyWereNotFitted) {
   for (const recorded_device& one : recorded_devices) {
     SCOPED_TRACE(one.name);
-    const advice_quality found = quality_of(one.shipped(), together({one.advice}));
+    const advice_quality found = quality_of(one.shipped(), steps_in(one.advice));
     RecordProperty(std::string(one.name) + "_good", fmt::format("{:.4f}", found.good));
     RecordProperty(std::string(one.name) + "_error", fmt::format("{:.4f}", found.error));
     EXPECT_EQ(found.situations, 200u);
-    EXPECT_GE(found.good, 0.95);
+    EXPECT_GE(found.good, 0.95);  // what is asked of the adviser; another card's figures may vary by 0.015
     EXPECT_LE(found.error, 0.04);
     advice::device_costs blind = one.shipped();
     for (advice::way_costs& each : blind.ways) each.us = {};
-    EXPECT_LT(quality_of(blind, together({one.advice})).good, 0.7) << "this would find nothing wrong";
+    EXPECT_LT(quality_of(blind, steps_in(one.advice)).good, 0.7) << "this would find nothing wrong";
+  }
+}
+
+/// Situations of step-costs have 2 or 4 neighbours; what 8 cost is not made up from these.
+TEST(RecordedCosts, KnowEightNeighbours) {
+  for (const recorded_device& one : recorded_devices) {
+    SCOPED_TRACE(one.name);
+    std::vector<step_observation> of_eight = steps_in(one.documents[1]);
+    std::erase_if(of_eight, [](const step_observation& each) { return each.where.neighbours != 8; });
+    const advice_quality found = quality_of(one.shipped(), of_eight);
+    EXPECT_EQ(found.situations, 8u);
+    EXPECT_EQ(found.good, 1);
+    EXPECT_LE(found.error, 0.1);
   }
 }
 

@@ -214,7 +214,7 @@ TEST(NeighbourBarrierDeadlines, NameTheNeighbourAndThePhase) {
   for (const bool split : {false, true}) {
     for (const uint32_t phases : {0u, 1u, 4u}) {
       for (const uint32_t threads : {1u, 3u}) {
-        for (const uint32_t first : {0u, 0xfffffffdu}) {
+        for (const uint32_t first : {0u, 0xfffffffdu, 0xfffffffeu, 0xffffffffu}) {
           host_neighbour_storage storage(neighbourhood::ring(6), first);
           std::atomic<uint32_t> told{0};
           lose(storage, 2, phases, threads, split, told);

@@ -36,6 +36,25 @@ extern "C" __global__ void not_entered(gpusync::grid_barrier barrier, int steps,
     barrier.sync();
   }
 }
+template <class Barrier> __device__ void with_deadlines(Barrier& barrier, int steps) {
+  barrier.enter();
+  for (int s = 0; s < steps; ++s) {
+    if (barrier.sync_for(gpusync::timeout(1000000)) == gpusync::wait_status::timed_out) return;
+  }
+}
+extern "C" __global__ void bounded(gpusync::grid_barrier barrier, int steps) { with_deadlines(barrier, steps); }
+extern "C" __global__ void bounded_part(gpusync::part_grid_barrier barrier, int steps) { with_deadlines(barrier, steps); }
+extern "C" __global__ void bounded_dropping(gpusync::dropping_grid_barrier barrier, int steps) {
+  with_deadlines(barrier, steps);
+}
+extern "C" __global__ void bounded_votes(gpusync::part_grid_barrier barrier, int steps, int* out) {
+  barrier.enter();
+  for (int s = 0; s < steps; ++s) {
+    const auto found = barrier.sync_or_for(out[s] != 0, gpusync::timeout(1000000));
+    if (found.status == gpusync::wait_status::timed_out) return;
+    out[s] = found.answer;
+  }
+}
 extern "C" __global__ void lock_based(
     gpusync::basic_grid_barrier<gpusync::grid::lock_based<gpusync::ordering::acquire_release>, gpusync::cuda_grid> barrier,
     int steps) {
@@ -146,6 +165,12 @@ extern "C" __global__ void neighbours(neighbour_barrier barrier, int steps) {
   barrier.enter();
   for (int s = 0; s < steps; ++s) barrier.sync();
 }
+extern "C" __global__ void bounded(neighbour_barrier barrier, int steps) {
+  barrier.enter();
+  for (int s = 0; s < steps; ++s) {
+    if (barrier.sync_for(timeout(1000000)) == wait_status::timed_out) return;
+  }
+}
 extern "C" __global__ void not_entered(neighbour_barrier barrier, int steps, int* data) {
   for (int s = 0; s < steps; ++s) {
     data[s] = s;
@@ -233,8 +258,20 @@ def check_not_entered(code):
     expect(data is not None, "not entered: the block writes in each phase")
     if failures:
         return
+    # Behind the branch stands the first phase's code as well.
     ahead = code[data:index_of(code, "BRA", data)]
     expect(not any(i.startswith("LDC") for i in ahead), "not entered: a phase begins without reading parameters")
+
+
+def check_bounded(dump, kernels):
+    """A handle whose waits carry deadlines is no more in memory than one without."""
+    for kernel in kernels:
+        if failures:
+            return
+        code = instructions(dump, kernel)
+        expect(index_of(code, "LDG.E") is not None, f"{kernel}: it polls")
+        local = sum(i.startswith(("LDL", "STL")) for i in code)
+        expect(local == 0, f"{kernel}: nothing lies in local memory, not {local} accesses")
 
 
 def check_votes(code, name, ordered, most=130, met=0, at_once=False):
@@ -394,6 +431,7 @@ def main():
             code = instructions(dump, "not_entered")
             check_not_entered(code)
         check(instructions(dump, "lock_based"), "lock_based", "ATOMG.E.ADD.STRONG.GPU")
+        check_bounded(dump, ("bounded", "bounded_part", "bounded_dropping", "bounded_votes"))
     if not failures and only in ([], ["address"]):
         dump = disassembled(nvcc, cuobjdump, include, ADDRESS_SOURCE)
         # The functions read what they know from shared memory.
@@ -419,6 +457,7 @@ def main():
         if not failures:
             code = instructions(dump, "not_entered")
             check_not_entered(code)
+        check_bounded(dump, ("bounded",))
         for kernel, access in (("halo_float", "64"), ("halo_double", "128")):
             if not failures:
                 code = instructions(dump, kernel)

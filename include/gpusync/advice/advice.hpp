@@ -43,6 +43,16 @@ struct answer {
   const prediction& best() const { return predictions.front(); }
 };
 
+namespace detail {
+
+/// Limits about the time: no step takes less than the work that all its blocks have.
+inline void spread_by(double spread, const situation& asked, prediction& made) {
+  made.low = std::max(made.us_per_step / (1 + spread), std::min(made.us_per_step, asked.step_us - asked.skew_us));
+  made.high = made.us_per_step * (1 + spread);
+}
+
+}  // namespace detail
+
 /// The time of a step under a way that can be taken. Equations: see step_costs.hpp.
 inline prediction predict(const situation& asked, const way_costs& costs, const device_room& room) {
   prediction made;
@@ -62,8 +72,7 @@ inline prediction predict(const situation& asked, const way_costs& costs, const 
     sum = costs.host_us + begin;
   }
   made.us_per_step = sum;
-  made.low = sum / (1 + costs.spread);
-  made.high = sum * (1 + costs.spread);
+  detail::spread_by(costs.spread, asked, made);
   return made;
 }
 
@@ -77,10 +86,21 @@ inline std::string why_not(const situation& asked, way which, const device_room&
     return "every block waits for all: a barrier of neighbours does not see to that";
   }
   if (is_of_neighbours(which) && asked.blocks < 2) return "one block has no neighbours";
+  if (is_of_neighbours(which) && asked.blocks < asked.neighbours) {
+    return std::to_string(asked.blocks) + " blocks do not have " + std::to_string(asked.neighbours) +
+           " neighbours each";
+  }
   const double resident = resident_blocks_of(asked, room);
   if (needs_co_residency(which) && asked.blocks > resident) {
-    return std::to_string(asked.blocks) + " blocks cannot all run at once: at most " +
-           std::to_string(static_cast<uint64_t>(resident)) + " can";
+    return std::to_string(asked.blocks) + " blocks cannot all run at once, at most " +
+           std::to_string(static_cast<uint64_t>(resident)) +
+           " can; a phased grid runs as many and goes through the others";
+  }
+  // Registers and shared memory of an SM: no GPU has more.
+  constexpr double most_on_chip = 512 * 1024;
+  const double kept = asked.kept_bytes * std::max(1.0, std::ceil(asked.blocks / static_cast<double>(room.sms)));
+  if (!is_launch(which) && kept > most_on_chip) {
+    return std::to_string(static_cast<uint64_t>(kept)) + " bytes of an SM's blocks do not stay on the chip";
   }
   return "";
 }
@@ -101,8 +121,14 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
   };
   compare("blocks", asked.blocks, costs.least.blocks, costs.most.blocks);
   compare("threads", asked.threads, costs.least.threads, costs.most.threads);
-  compare("steps", static_cast<double>(asked.steps), static_cast<double>(costs.least.steps),
-          std::max(1e15, static_cast<double>(costs.most.steps)));  // longer runs are more of the same
+  constexpr uint64_t endless = uint64_t{1} << 20;
+  if (costs.least.steps >= endless && asked.steps < endless) {
+    all.push_back("runs of " + std::to_string(asked.steps) +
+                  " steps: the measured ones were so long that no run begins");
+  } else {
+    compare("steps", static_cast<double>(asked.steps), static_cast<double>(costs.least.steps),
+            std::max(1e15, static_cast<double>(costs.most.steps)));  // longer runs are more of the same
+  }
   if (asked.gpus == 1) {
     compare("bytes stored by a block", asked.stored_bytes, 0, costs.most.stored_bytes);
     compare("bytes kept by a block", asked.kept_bytes, 0, costs.most.kept_bytes);
@@ -110,8 +136,8 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
   if (asked.waits_for == dependence::neighbours) {
     compare("neighbours", asked.neighbours, costs.least.neighbours, costs.most.neighbours);
   }
-  if (asked.gpus > 1 && (asked.stored_bytes > 4 || asked.kept_bytes > 0)) {
-    all.push_back("data of steps across GPUs, of which the waiting alone was measured");
+  if (asked.gpus > 1 && (asked.stored_bytes > 4 || asked.kept_bytes > 0 || asked.step_us > 0)) {
+    all.push_back("work and data of steps across GPUs, of which the waiting alone was measured");
   }
   return all;
 }
@@ -144,8 +170,7 @@ inline answer advise(const situation& asked, const device_costs& costs) {
   if (!found.beyond.empty()) {
     for (prediction& one : found.predictions) {
       const double spread = one.high / one.us_per_step - 1;
-      one.low = one.us_per_step / (1 + 2 * spread);
-      one.high = one.us_per_step * (1 + 2 * spread);
+      detail::spread_by(2 * spread, asked, one);
     }
   }
   std::stable_sort(found.predictions.begin(), found.predictions.end(),

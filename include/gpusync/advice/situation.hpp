@@ -34,15 +34,18 @@ struct situation {
   uint32_t neighbours = 2;                 ///< of a block, if it waits for neighbours: 2 in a ring, 4 or 8 in a torus
   uint64_t steps = 1000;                   ///< of a run
   uint32_t gpus = 1;                       ///< each with so many blocks
-  /// Blocks that run at once; 0: as many as their threads allow. A kernel that takes many registers, or much shared
-  /// memory, has fewer.
+  /// Blocks that run at once; 0: as many as their threads allow, which is also the most. A kernel that takes many
+  /// registers, or much shared memory, has fewer.
   uint64_t resident_blocks = 0;
 };
 
 /// Throws invalid_argument, with what is wrong and what is allowed.
 inline void check(const situation& asked) {
   const auto refuse = [](const std::string& sentence) { throw invalid_argument(sentence); };
-  if (asked.blocks == 0) refuse("A grid has at least one block, not 0.");
+  constexpr uint32_t most_blocks = 2147483647;
+  if (asked.blocks == 0 || asked.blocks > most_blocks) {
+    refuse("A grid has 1 to " + std::to_string(most_blocks) + " blocks, not " + std::to_string(asked.blocks) + ".");
+  }
   if (asked.threads == 0 || asked.threads > 1024) {
     refuse("A block has 1 to 1024 threads, not " + std::to_string(asked.threads) + ".");
   }

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -56,7 +57,28 @@ constexpr const char* name_of(way which) {
                                    "stream-events",
                                    "graph-across",
                                    "multi-gpu-replicated"};
+  static_assert(std::size(names) == way_count);
   return names[static_cast<size_t>(which)];
+}
+
+/// What a way is in a program.
+constexpr const char* in_program(way which) {
+  constexpr const char* words[] = {"a launch in each step, waited for by the host",
+                                   "a launch in each step, queued by the host",
+                                   "a cooperative launch in each step, queued by the host",
+                                   "a CUDA graph with a kernel for each step",
+                                   "a CUDA graph of kernels with programmatic dependent launch",
+                                   "cooperative_groups::grid_group",
+                                   "gpusync::grid_barrier",
+                                   "gpusync::host_grid_barrier",
+                                   "gpusync::neighbour_barrier",
+                                   "gpusync::halo",
+                                   "a host thread for each GPU, which launch each step and wait for each other",
+                                   "launches of each step that wait for events of the other GPUs' streams",
+                                   "one CUDA graph of the kernels of all GPUs",
+                                   "gpusync::multi_gpu_barrier"};
+  static_assert(std::size(words) == way_count);
+  return words[static_cast<size_t>(which)];
 }
 
 /// Whether it is a way of several GPUs together.
@@ -107,12 +129,13 @@ constexpr const char* name_of(term which) {
                                    "block_threads", "sm_threads",   "occupied",       "waves",       "worked",
                                    "skewed",        "stored",       "read",           "read_beyond", "partners",
                                    "kept",          "begin",        "begin_blocks"};
+  static_assert(std::size(names) == term_count);
   return names[static_cast<size_t>(which)];
 }
 
 /// What a term counts, in words.
 constexpr const char* in_words(term which) {
-  constexpr const char* words[] = {"the round trip to see that all are there, or the launch itself",
+  constexpr const char* words[] = {"the round trip to see that those waited for are there, or the launch itself",
                                    "the first block of each SM that arrives, or starts",
                                    "further blocks of an SM that arrive, or start",
                                    "more than four blocks of an SM, in each other's way",
@@ -128,8 +151,9 @@ constexpr const char* in_words(term which) {
                                    "of these, what is more than it has under way at a time",
                                    "blocks of which a block reads",
                                    "what an SM keeps, or loads and saves",
-                                   "what a run takes once, in its steps",
-                                   "what each block of an SM takes once in a run, in its steps"};
+                                   "what a run takes once, a part of it in each step",
+                                   "what a run takes once for each block of an SM, a part of it in each step"};
+  static_assert(std::size(words) == term_count);
   return words[static_cast<size_t>(which)];
 }
 
@@ -145,10 +169,10 @@ struct device_room {
 
 /// Blocks of a situation that run at once on a device.
 inline double resident_blocks_of(const situation& asked, const device_room& room) {
-  if (asked.resident_blocks != 0) return static_cast<double>(asked.resident_blocks);
   const uint32_t warps = (asked.threads + 31) / 32;
   const uint32_t by_threads = std::max(1u, room.threads_per_sm / 32 / warps);
-  return static_cast<double>(room.sms) * std::min(room.blocks_per_sm, by_threads);
+  const double most = static_cast<double>(room.sms) * std::min(room.blocks_per_sm, by_threads);
+  return asked.resident_blocks == 0 ? most : std::min(most, static_cast<double>(asked.resident_blocks));
 }
 
 /// The terms of a situation under a way to wait, without their coefficients.

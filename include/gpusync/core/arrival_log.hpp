@@ -76,7 +76,8 @@ struct arrival_log {
   /// barrier that said so.
   uint32_t* claimed = nullptr;
   uint32_t* arrived = nullptr;  ///< by place: the stamp of the last arrival that was noted
-  uint32_t* entered = nullptr;  ///< by place: the stamp of the first phase of the last launch that the block entered
+  uint32_t* entered = nullptr;  ///< by place: the stamp of the first phase of the last launch that the block entered;
+                                ///< before that 0, or what Algorithm::stamps_wrap says
   timeout_report* report = nullptr;  ///< what the host reads
 
   static constexpr uint32_t one_elsewhere = 1u << 16;  ///< see `claimed`

@@ -26,8 +26,8 @@ namespace grid {
 /// - `start_at(words, blocks, phase)`: makes fresh words, which are zero, those of phase `phase` (modulo its width), so
 ///   that tests can start before a wrap
 /// - `token`: proof of an arrival, moved to wait()
-/// - `stamp(token)`, `next_stamp(token)`: marks of the arrival's phase and of the next, never 0, the same in all
-///   blocks; the second only if `bounded`
+/// - `stamp(token)`, `next_stamp(token)`: marks of the arrival's phase and of the next, never 0 without `stamps_wrap`,
+///   the same in all blocks; the second only if `bounded`
 /// - `state`: a thread's own part, value-initializable
 ///
 /// and these, which all threads of a block call together:
@@ -49,6 +49,9 @@ struct algorithm_defaults {
   static constexpr bool has_orderings = true;
   /// It joins nothing but whole grids of whole blocks: no parts, no early leaving, no proxy.
   static constexpr bool whole_grid_only = false;
+  /// A phase's stamp is its number and 1, modulo 2^32: then what nobody has entered is marked by the number of the
+  /// first phase, not by 0.
+  static constexpr bool stamps_wrap = false;
   /// It means something in launches in clusters only.
   static constexpr bool for_clusters = false;
   /// It keeps what barriers promise. Not so: the texts of 2010.

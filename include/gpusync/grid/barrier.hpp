@@ -280,9 +280,9 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
                   "this algorithm's waits cannot carry a deadline; choose one whose `bounded` is true");
   }
 
-  /// Out of line, stamps and all: one thread, once.
-  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, arrival_log log, const Members& who,
-                                              typename Algorithm::token token, uint32_t phase) {
+  /// Out of line, stamps and all: one thread, once. What it takes is a copy, or the handle would lie in memory.
+  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, arrival_log log, Members who, typename Algorithm::token token,
+                                              uint32_t phase) {
     if (grid.thread() == 0) {
       log.report_missing(grid, who, Algorithm::stamp(token), Algorithm::next_stamp(token), phase);
     }

@@ -93,6 +93,9 @@ class barrier_storage {
     Algorithm::start_at(first.data(), capacity_, first_phase_);
     control_->placement.put(first, state(), capacity_);
     control_->words.write(first);
+    if constexpr (Algorithm::stamps_wrap) {
+      control_->words.write(std::vector<uint32_t>(capacity_, first_phase_), layout_.entered);
+    }
     control_->order.forget();
   }
 

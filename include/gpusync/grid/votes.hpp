@@ -558,7 +558,8 @@ class grid_votes {
     return sum;
   }
 
-  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, arrival_log log, const Members& who, uint32_t number,
+  /// What it takes is a copy, or the handle would lie in memory.
+  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, arrival_log log, Members who, uint32_t number,
                                               uint32_t phase) {
     if (grid.thread() != 0) return;
     // All have passed the phase before the first vote.

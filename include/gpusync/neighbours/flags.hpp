@@ -99,6 +99,7 @@ struct neighbour_flags : algorithm_defaults {
   static constexpr bool has_orderings = false;
   static constexpr bool has_places = true;
   static constexpr bool whole_grid_only = true;
+  static constexpr bool stamps_wrap = true;
   static constexpr uint32_t max_blocks = 1u << 20;
 
   using places = gpusync::detail::neighbour_places;
@@ -176,7 +177,7 @@ struct neighbour_flags : algorithm_defaults {
     wait_status status = wait_status::completed;
     // Asked before the polls: the whole block waits for what comes behind them.
     if (__builtin_expect(own.further != 0, 0)) {
-      status = wait_in_turn(grid, words, own.slot, own.further, goal, context);
+      status = wait_in_turn(grid, words, own, goal, context);
     } else if (own.poll_at != nullptr) {
       grid.delay(own.poll_backoff);
       status = poll_until<sees<order>, scope::device>(grid, own.poll_at, reached, context);
@@ -185,18 +186,19 @@ struct neighbour_flags : algorithm_defaults {
   }
 
  private:
-  /// For blocks of fewer threads than there are neighbours: the slots of this thread, one after the other. The context
-  /// is a copy, or it would lie in memory.
+  /// For blocks of fewer threads than there are neighbours: the slots of this thread, one after the other. State and
+  /// context are copies, or they would lie in memory.
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Context>
-  GPUSYNC_HD GPUSYNC_COLD static wait_status wait_in_turn(Grid grid, const uint32_t* words, const uint32_t* slot,
-                                                          uint32_t further, token goal, Context context) {
+  GPUSYNC_HD GPUSYNC_COLD static wait_status wait_in_turn(Grid grid, const uint32_t* words, state own, token goal,
+                                                          Context context) {
     wait_status status = wait_status::completed;
+    grid.delay(own.poll_backoff);
     GPUSYNC_UNROLL(1)
-    for (uint32_t i = 0; i < further && status == wait_status::completed; i += grid.threads()) {
-      if (slot[i] == places::none) continue;
+    for (uint32_t i = 0; i < own.further && status == wait_status::completed; i += grid.threads()) {
+      if (own.slot[i] == places::none) continue;
       status = poll_until<sees<order>, scope::device>(
-          grid, words + size_t{slot[i]} * gpusync::detail::line_words,
+          grid, words + size_t{own.slot[i]} * gpusync::detail::line_words,
           [goal](uint32_t flag) { return phase_reached(flag, goal); }, context);
     }
     return status;
