@@ -255,6 +255,15 @@ int main(int argc, char** argv) {
       all.steps(blocks, threads, work::split, "exchange, split");
     }
   }
+  if (what == "neighbours") {
+    for (const auto& [blocks, threads] : {std::pair{sms, 256}, {sms, 512}, {2 * sms, 512}, {4 * sms, 256}}) {
+      all.steps(blocks, threads, work::exchange_with_deadline, "exchange, deadline");
+      all.steps(blocks, threads, work::near, "ring");
+      all.steps(blocks, threads, work::near_with_deadline, "ring, deadline");
+      all.steps(blocks, threads, work::sum, "sum");
+      all.steps(blocks, threads, work::sum_with_deadline, "sum, deadline");
+    }
+  }
   if (what == "all" || what == "host") all.host_time(sms, 256);
   if (what == "all" || what == "launches") all.launches(sms, 256);
   return 0;

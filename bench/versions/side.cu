@@ -2,6 +2,16 @@
 #include <gpusync/gpusync.cuh>
 
 #include <optional>
+#include <stdexcept>
+
+// An older version may lack what came later.
+#if __has_include(<gpusync/neighbours/cuda.cuh>)
+#include <gpusync/neighbours/cuda.cuh>
+#define HAS_NEIGHBOURS 1
+#endif
+#if __has_include(<gpusync/grid/votes.hpp>)
+#define HAS_VOTES 1
+#endif
 
 #include "side.hpp"
 
@@ -21,6 +31,10 @@ struct exchange {
     const unsigned all = gridDim.x * blockDim.x;
     const unsigned next = blockIdx.x + 1 == gridDim.x ? 0 : blockIdx.x + 1;
     if (halves[step % 2 * all + next * blockDim.x + threadIdx.x] != step) atomicAdd(wrong, 1u);
+  }
+  /// Of `step` from one block and 1 from each other.
+  __device__ void check_sum(unsigned step, unsigned sum) const {
+    if (sum != step + gridDim.x - 1) atomicAdd(wrong, 1u);
   }
 };
 
@@ -61,6 +75,46 @@ __global__ void __launch_bounds__(1024, 2) splits(lib::grid_barrier barrier, exc
     data.check(steps);
   }
 }
+#ifdef HAS_NEIGHBOURS
+__global__ void __launch_bounds__(512, 2) near(lib::neighbour_barrier barrier, exchange data, unsigned steps) {
+  barrier.enter();
+  for (; steps != 0; --steps) {
+    data.put(steps);
+    barrier.sync();
+    data.check(steps);
+  }
+}
+__global__ void __launch_bounds__(512, 2)
+    near_for(lib::neighbour_barrier barrier, exchange data, unsigned steps, lib::timeout span) {
+  barrier.enter();
+  for (; steps != 0; --steps) {
+    data.put(steps);
+    if (barrier.sync_for(span) == lib::wait_status::timed_out) return;
+    data.check(steps);
+  }
+}
+#endif
+#ifdef HAS_VOTES
+__global__ void __launch_bounds__(512, 2) sums(lib::grid_barrier barrier, exchange data, unsigned steps) {
+  barrier.enter();
+  for (; steps != 0; --steps) {
+    data.put(steps);
+    data.check_sum(steps, barrier.sync_add(blockIdx.x == 0 ? steps : 1));
+    data.check(steps);
+  }
+}
+__global__ void __launch_bounds__(512, 2)
+    sums_for(lib::grid_barrier barrier, exchange data, unsigned steps, lib::timeout span) {
+  barrier.enter();
+  for (; steps != 0; --steps) {
+    data.put(steps);
+    const auto voted = barrier.sync_add_for(blockIdx.x == 0 ? steps : 1, span);
+    if (voted.status == lib::wait_status::timed_out) return;
+    data.check_sum(steps, voted.answer);
+    data.check(steps);
+  }
+}
+#endif
 __global__ void some_barriers(lib::grid_barrier barrier, int count) {
   for (int i = 0; i < count; ++i) barrier.sync();
 }
@@ -72,6 +126,10 @@ class version : public side {
     threads_ = static_cast<unsigned>(threads);
     storage_.reset();
     storage_.emplace(gpu_, blocks_);
+#ifdef HAS_NEIGHBOURS
+    near_.reset();
+    near_.emplace(gpu_, lib::neighbourhood::ring(blocks_));
+#endif
     halves_ = lib::cuda_buffer(gpu_, size_t{2} * blocks_ * threads_ * sizeof(unsigned));
     wrong_ = lib::cuda_buffer(gpu_, sizeof(unsigned));
   }
@@ -87,6 +145,16 @@ class version : public side {
       case work::exchange_with_deadline:
         return lib::launch(gpu_, stream, shape, exchanges_for, barrier, data, steps, span);
       case work::split: return lib::launch(gpu_, stream, shape, splits, barrier, data, steps);
+#ifdef HAS_NEIGHBOURS
+      case work::near: return lib::launch(gpu_, stream, shape, near, near_->barrier(), data, steps);
+      case work::near_with_deadline:
+        return lib::launch(gpu_, stream, shape, near_for, near_->barrier(), data, steps, span);
+#endif
+#ifdef HAS_VOTES
+      case work::sum: return lib::launch(gpu_, stream, shape, sums, barrier, data, steps);
+      case work::sum_with_deadline: return lib::launch(gpu_, stream, shape, sums_for, barrier, data, steps, span);
+#endif
+      default: throw std::invalid_argument("one of the two versions has no such barrier");
     }
   }
   void start(cudaStream_t stream, int barriers) override {
@@ -110,6 +178,9 @@ class version : public side {
   lib::cuda_device gpu_{0};
   unsigned blocks_ = 0, threads_ = 0;
   std::optional<lib::grid_barrier_storage> storage_;
+#ifdef HAS_NEIGHBOURS
+  std::optional<lib::neighbour_barrier_storage> near_;
+#endif
   lib::cuda_buffer halves_, wrong_;
 };
 

@@ -7,8 +7,19 @@
 
 namespace versions {
 
-/// What a persistent kernel does between barriers.
-enum class work { idle, exchange, idle_with_deadline, exchange_with_deadline, split };
+/// What a persistent kernel does between barriers; `near`: the barrier is of a ring of neighbours; `sum`: it brings a
+/// sum of all blocks.
+enum class work {
+  idle,
+  exchange,
+  idle_with_deadline,
+  exchange_with_deadline,
+  split,
+  near,
+  near_with_deadline,
+  sum,
+  sum_with_deadline
+};
 
 class side {
  public:
