@@ -31,7 +31,6 @@ says("{} and {} us a step at 132 x 256, {} and {} at 132 x 1024, {} and {} at 26
        for where in ("anywhere", "placed")))
 
 
-
 def ring_turns(text, kind, shape, what="ring"):
     """The median of the turns of a loop whose polls are of that kind, on an H100."""
     return middle(f"nvidia-h100/{text}.txt", rf"^{shape} {what} {kind} ([\d.]+) us")
@@ -53,6 +52,20 @@ def entered(call, shape):
 says("a step at 132 x 256 takes {} us with it and {} without; the grid barrier's {} and {}, at 1056 x 256 {} and {}",
      entered("near", "132 x 256"), entered("near-no-enter", "132 x 256"), entered("grid", "132 x 256"),
      entered("grid-no-enter", "132 x 256"), entered("grid", "1056 x 256"), entered("grid-no-enter", "1056 x 256"))
+
+
+def ring_step(shape, more, version):
+    """The median of a ring's step with that version of the library, on an H100, ns."""
+    before, after = r"before +([\d.]+)", r"before +[\d.]+ .*after +([\d.]+)"
+    return logs("nvidia-h100/deadlines-before-after.txt",
+                rf"^step +{shape} ring{more} +{before if version == 'before' else after} ")[0]
+
+
+rings = ["132 x  256", "132 x  512", "264 x  512", "528 x  256"]
+says("without and with: {} and {} ns at 132 x 256, {} and {} at 132 x 512, {} and {} at 264 x 512, {} and {} at 528 x 256. "
+     "While the handle lay in local memory they were {}, {}, {} and {} with one",
+     *(ring_step(shape, more, "after") for shape in rings for more in ("", ", deadline")),
+     *(ring_step(shape, ", deadline", "before") for shape in rings))
 
 ring = {"shape": "132x256", "neighbours": 2, "work": "none"}
 says("{} of the time of the grid barrier and {} of a graph with programmatic launch (PDL), at 132 x 256 in a ring",
@@ -82,7 +95,6 @@ two = {"shape": "264x512", "neighbours": 4, "work": "none"}
 says("two blocks with 4 neighbours and 4 KB each: {} times", big("halo", **two) / big("neighbour-barrier", **two))
 says("The cliff** of words at many blocks and neighbours is {} times the neighbour barrier here",
      halos("halo-words", neighbours=8, **many) / halos("neighbour-barrier", neighbours=8, **many))
-
 
 
 def over_better(device):
