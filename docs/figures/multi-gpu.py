@@ -25,6 +25,19 @@ says("(`graph-across`) comes near: {} us a step with nothing to compute", steps(
 states("if CMake finds NCCL {} or later", "a version")
 says("which joins no blocks: {} us", log("nvidia-h200-x2/nvshmem.txt", r"NVSHMEM [\d.]+: ([\d.]+) us"))
 
+
+h100 = record("nvidia-h100-x2/multi-gpu-barrier", "step_time")
+there = [h100.of(h100.row(way, payload=0), metric) for way in ("message", "message-on-gpu")
+         for metric in ("one_way", "one_way_max")]
+says("messages between the GPUs take {} us, the slowest {}, and on one GPU {}, the slowest {}. At 132 x 256 the default takes {} "
+     "us, {} times the sum of the slowest; `graph-across` {}, `three-steps-grid-barrier` {}, `three-steps-cg` {}, `host-threads` "
+     "{}.", *there, h100("multi-gpu-replicated", gpus=2, shape="132x256"),
+     h100("multi-gpu-replicated", gpus=2, shape="132x256") / (there[1] + there[3]),
+     *(h100(way, gpus=2, shape="132x256")
+       for way in ("graph-across", "three-steps-grid-barrier", "three-steps-cg", "host-threads")))
+exchanged = record("nvidia-h100-x2/multi-gpu-data", "step_time")
+says("With words pulled and pushed {} and {}.", *(exchanged("multi-gpu-replicated", data=way) for way in ("pull", "push")))
+
 # Beside NVSHMEM: the lines of a text.
 lines = {
     ("nvshmem_gpu_part", "1x32"): "gpusync over NVSHMEM, 1 x 32",
