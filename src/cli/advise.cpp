@@ -216,10 +216,12 @@ json as_json(const advice::answer& found, const advice::device_costs& costs, con
   for (const advice::refusal& one : found.refused) {
     refused.push_back({{"method", name_of(one.which)}, {"reason", one.reason}});
   }
+  json situation = to_json(axes_of(asked));  // a row's axes, which are of one GPU
+  situation["gpus"] = asked.gpus;
   return {{"recommendation", name_of(found.best().which)},
           {"why", why(found)},
           {"device", costs.device},
-          {"situation", to_json(axes_of(asked))},
+          {"situation", std::move(situation)},
           {"predictions", std::move(predictions)},
           {"refused", std::move(refused)},
           {"beyond_measured", found.beyond}};

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -63,6 +64,26 @@ std::function<std::string(const std::string&)> number_from(double least, double 
     if (code == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return "";
     return fmt::format("'{}' is no number from {} to {}", text, least, most);
   };
+}
+
+/// Of a whole number, which may be written as 1e6 or 2^20 too: what is read then are its digits.
+CLI::Validator whole_number_from(uint64_t least, uint64_t most) {
+  const auto read_digits = [=](std::string& text) -> std::string {
+    const bool power = text.starts_with("2^");
+    const char *begin = text.data() + (power ? 2 : 0), *end = text.data() + text.size();
+    double value = 0;
+    const auto [read, code] = std::from_chars(begin, end, value);
+    const bool is_number = code == std::errc{} && read == end && begin != end;
+    if (power) value = std::exp2(value);
+    // Doubles hold every whole number up to 2^53.
+    if (!is_number || value != std::floor(value) || value < static_cast<double>(least) ||
+        value > std::min(static_cast<double>(most), 0x1p53)) {
+      return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
+    }
+    text = fmt::format("{}", static_cast<uint64_t>(value));
+    return "";
+  };
+  return {read_digits, ""};
 }
 
 /// Takes one value each time it is given, and may be given again.
@@ -215,21 +236,24 @@ void add_pace(CLI::App& app, pace_options& pacing, std::function<void()> call) {
 
 void add_advise(CLI::App& app, advise_options& asked, std::function<void()> call) {
   auto* advise = app.add_subcommand("advise", "How the blocks of your computation should wait, and what a step takes");
-  const auto count = [](double most) { return number_from(1, most); };
+  const auto count = [](uint64_t most) { return whole_number_from(1, most); };
   const auto amount = number_from(0, 1e12);
   advise->add_option("--blocks", asked.blocks, "Blocks of the grid, on each GPU")
       ->required()
       ->type_name("NUMBER")
-      ->check(count(2147483647));
+      ->transform(count(2147483647));
   advise->add_option("--threads", asked.threads, "Threads of a block")
       ->required()
       ->type_name("NUMBER")
-      ->check(count(1024));
+      ->transform(count(1024));
   advise->add_option("--step-us", asked.step_us, "Mean time of a block's work in a step, in microseconds")
       ->required()
       ->type_name("US")
       ->check(number_from(0, 1e9));
-  advise->add_option("--steps", asked.steps, "Steps of a run")->required()->type_name("NUMBER")->check(count(1e15));
+  advise->add_option("--steps", asked.steps, "Steps of a run")
+      ->required()
+      ->type_name("NUMBER")
+      ->transform(count(1'000'000'000'000'000));
   advise->add_option("--skew-us", asked.skew_us, "Of the step's time, the mean of what differs between blocks")
       ->type_name("US")
       ->check(number_from(0, 1e9));
@@ -248,11 +272,11 @@ void add_advise(CLI::App& app, advise_options& asked, std::function<void()> call
       ->capture_default_str();
   advise->add_option("--gpus", asked.gpus, "GPUs, each with so many blocks")
       ->type_name("NUMBER")
-      ->check(count(1024))
+      ->transform(count(1024))
       ->capture_default_str();
   advise->add_option("--resident", asked.resident, "Blocks that run at once, if it is not threads that limit them")
       ->type_name("NUMBER")
-      ->check(count(4294967295));
+      ->transform(count(4294967295));
   advise
       ->add_option("--from", asked.from,
                    "Take the costs from this document of gpusync run step-costs; several: from all rows")
@@ -275,10 +299,13 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   app.set_version_flag("--version", "gpusync " GPUSYNC_VERSION_STRING);
-  app.footer(
+  const std::string exit_codes =
+      "Exit codes: 0 done, 1 a measurement or a check failed, 2 wrong usage, 3 no such device.";
+  const std::string devices_and_codes =
       "DEVICE is cuda:N, opencl:N or host; the default is the first that exists in that order and that the experiment "
-      "runs on.\n"
-      "Exit codes: 0 done, 1 a measurement or a check failed, 2 wrong usage, 3 no such device.");
+      "runs on.\n" +
+      exit_codes;
+  app.footer(exit_codes);  // commands take it over as they are added
   common_options common;
   auto* quiet = app.add_flag("--quiet", common.quiet, "No progress and no remarks on stderr");
   app.add_flag("--verbose", common.verbose, "More remarks on stderr")->excludes(quiet);
@@ -318,6 +345,7 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("FILE");
   run->add_flag("--dry-run", options.dry, "Say what would be measured and how long it takes; measure nothing");
   run->add_flag("--resume", options.resume, "Go on where a run with the same --json FILE was cut short");
+  run->footer(devices_and_codes);
   run->footer([&] { return describe_axes(options.command); });
   run->callback([&] { result = run_run(common.console(), options); });
 
@@ -383,6 +411,7 @@ int parse_and_run(int argc, char** argv) {
       ->type_name("PART")
       ->check(CLI::IsMember({"barriers", "reductions", "halos"}));
   tune->add_option("--from", tuning.from, "Measure nothing: make a header of this table")->type_name("FILE");
+  tune->footer(devices_and_codes);
   tune->callback([&] { result = run_tune(common.console(), tuning); });
 
   pace_options pacing;
@@ -407,6 +436,7 @@ int parse_and_run(int argc, char** argv) {
   auto* manual = app.add_subcommand("manual", "The manual page, for man: gpusync manual > gpusync.1");
   manual->callback([&] { fmt::print("{}", manual_page(help_of(app), GPUSYNC_VERSION_STRING)); });
 
+  app.footer(devices_and_codes);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {  // --help, --version

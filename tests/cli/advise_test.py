@@ -30,6 +30,7 @@ class Advise(FolderTest):
         self.assertGreaterEqual(len(times), 3)
         self.assertEqual(times, sorted(times))
         self.assertEqual(found["recommendation"], found["predictions"][0]["method"])
+        self.assertEqual([found["situation"][name] for name in ("blocks", "threads", "steps", "gpus")], [132, 256, 500, 1])
         for each in found["predictions"]:
             self.assertLessEqual(each["low"], each["us_per_step"])
             self.assertLessEqual(each["us_per_step"], each["high"])
@@ -107,6 +108,12 @@ class Advise(FolderTest):
         outcome = run("advise", *USUAL)
         self.assertEqual(outcome.code, 0)
         self.assertIn("recorded on an NVIDIA H200", outcome.err)
+
+    def test_whole_numbers_may_be_written_in_short(self):
+        self.assertEqual(advise("--steps", "1e3", "--threads", "2^8"), advise("--steps", "1000"))
+        for steps in ("1.5", "2^0.5", "2^", "1e3x", "-1", "1e16", "inf", "nan", "2^-1"):
+            with self.subTest(steps=steps):
+                self.assert_one_sentence(run("advise", *USUAL[:6], f"--steps={steps}"), 2, "--steps", steps, "no whole number")
 
     def test_what_cannot_be_is_refused_in_words(self):
         for arguments, words in [

@@ -247,10 +247,14 @@ class Usage(ToolTest):
         self.assertEqual(outcome.code, 0)
         problems = sum(line.startswith("PROBLEM") for line in outcome.out.split("\n"))
         last = outcome.out.strip().split("\n")[-1]
+        ids = [each["id"] for each in json.loads(run("devices", "--json").out)["devices"]]
+        measure = "measure"
+        if not any(each.startswith("cuda:") for each in ids):  # what is left to measure is named
+            measure = rf"measure {', '.join(ids[:-1])}{' and ' if len(ids) > 1 else ''}{ids[-1]} \(no GPU is found\)"
         if problems == 0:
-            self.assertEqual(last, "No problem: measure.")
+            self.assertRegex(last, rf"^No problem: {measure}\.$")
         else:
-            self.assertRegex(last, rf"^{problems} problems?: .*(wait|take) .*, then measure\.$")
+            self.assertRegex(last, rf"^{problems} problems?: .*(wait|take) .*, then {measure}\.$")
         self.assertLessEqual(len(last.split()), 25)
 
     def test_help_is_given_whatever_else_is_wrong(self):
@@ -273,6 +277,9 @@ class Usage(ToolTest):
             self.assertEqual(outcome.code, 0)
             self.assertNotEqual(outcome.out, "")
         self.assertIn("cuda:N", run("--help").out)
+        for command, takes_a_device in (("run", True), ("tune", True), ("coverage", False), ("report", False), ("devices", False)):
+            self.assertEqual("DEVICE is cuda:N" in run(command, "--help").out, takes_a_device, command)
+            self.assertIn("Exit codes: 0 done", run(command, "--help").out)
 
 
 if __name__ == "__main__":
