@@ -29,7 +29,7 @@ class kernel_table {
 /// What a computation's text was compiled to. All take the text first.
 struct cuda_kernels {
   const void* alone;            ///< (text, steps): all steps, waiting for nothing between them
-  const void* single;           ///< (text, number): one step
+  const void* single;           ///< (text, number, late): one step; `late` is of dependent ones
   const void* dependent;        ///< the same, for programmatic dependent launch: waits for the step before
   kernel_table with_barrier;    ///< (text, steps, barrier): all steps, with the barrier of that name between them
   kernel_table with_part = {};  ///< like `alone`, by the name of what it has between the steps

@@ -7,8 +7,13 @@
 namespace gpusync::tool {
 
 /// How a kernel is started. Dependent: with programmatic stream serialization; the kernel itself waits for the one
-/// before (cudaGridDependencySynchronize()).
-enum class kernel_start { plain, cooperative, dependent };
+/// before (cudaGridDependencySynchronize()), and lets in the one behind (cudaTriggerProgrammaticLaunchCompletion())
+/// before that wait, or late: behind it.
+enum class kernel_start { plain, cooperative, dependent, dependent_late };
+
+inline bool is_dependent(kernel_start how) {
+  return how == kernel_start::dependent || how == kernel_start::dependent_late;
+}
 
 /// Queues `kernel` on `stream`, in clusters if the shape has them; `arguments` point to its parameters. Throws
 /// cuda_failure.
@@ -36,7 +41,7 @@ inline void start_kernel(cudaStream_t stream, const launch_shape& shape, kernel_
     cooperative.id = cudaLaunchAttributeCooperative;
     cooperative.val.cooperative = 1;
   }
-  if (how == kernel_start::dependent) {
+  if (is_dependent(how)) {
     cudaLaunchAttribute& dependent = attributes[config.numAttrs++];
     dependent.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     dependent.val.programmaticStreamSerializationAllowed = 1;

@@ -9,6 +9,7 @@
 #include <gpusync/grid/registry.hpp>
 
 #include "boundary/computation.hpp"
+#include "boundary/cuda_dependent.cuh"
 #include "boundary/cuda_exchange_grid.cuh"
 #include "boundary/cuda_kernels.hpp"
 #include "measure/cuda_full_blocks.cuh"
@@ -52,16 +53,12 @@ __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_thr
 }
 
 /// One step; the end of the kernel is the boundary. Dependent: with programmatic dependent launch, blocks are set up
-/// while the step before runs; what touches memory waits for its end.
+/// while the step before runs; what touches memory waits for its end. `late`: the blocks of the step behind are let in
+/// once this one has begun its work, and not as soon as it is set up itself.
 template <class Text, bool Dependent>
 __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_threads, Text::full_blocks>)
-    run_one_step(Text text, uint32_t number) {
-#if __CUDA_ARCH__ >= 900
-  if constexpr (Dependent) {
-    cudaTriggerProgrammaticLaunchCompletion();
-    cudaGridDependencySynchronize();
-  }
-#endif
+    run_one_step(Text text, uint32_t number, [[maybe_unused]] bool late) {
+  if constexpr (Dependent) wait_for_kernel_before(late);
   const cuda_exchange_grid grid;
   typename Text::kept kept = text.load(grid, number);
   text.step(grid, number, kept);

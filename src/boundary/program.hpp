@@ -59,7 +59,7 @@ inline bool is_rival(const step_method& method) {
 namespace method_names {
 inline constexpr const char *none = name_of_floor, *host_wait = "launch-wait", *relaunch = "relaunch",
                             *cooperative = "cooperative-relaunch", *graph = "graph", *dependent_graph = "graph-pdl",
-                            *while_graph = "graph-while";
+                            *late_dependent_graph = "graph-pdl-late", *while_graph = "graph-while";
 }  // namespace method_names
 
 /// What a check of the computed result found.

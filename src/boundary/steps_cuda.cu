@@ -8,6 +8,7 @@
 #include <gpusync/core/cuda_code.cuh>
 #include <gpusync/gpusync.cuh>
 
+#include "boundary/cuda_dependent.cuh"
 #include "boundary/cuda_graph.hpp"
 #include "boundary/cuda_launch.hpp"
 #include "boundary/cuda_pinned.hpp"
@@ -19,15 +20,12 @@ namespace {
 
 /// A step that does nothing, in the place of a kernel that carries one out.
 __global__ void idle_step() {}
-__global__ void idle_step_dependent() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
+__global__ void idle_step_dependent(bool late) {
+  wait_for_kernel_before(late);
 }
 
 const void* idle_kernel(bool dependent) {
-  return reinterpret_cast<const void*>(dependent ? &idle_step_dependent : &idle_step);
+  return dependent ? reinterpret_cast<const void*>(&idle_step_dependent) : reinterpret_cast<const void*>(&idle_step);
 }
 
 /// What the programs of one computation have in common.
@@ -50,10 +48,13 @@ class steps_program : public cuda_program {
   /// Starts the step that is told `number`.
   void start(uint32_t number, kernel_start how) {
     if (computation_.call) return computation_.call(where_.stream(), number);
-    const bool dependent = how == kernel_start::dependent;
-    if (number == step_sequence::idle)
-      return start_kernel(where_.stream(), shape_, how, idle_kernel(dependent), nullptr);
-    void* arguments[] = {text(), &number};
+    const bool dependent = is_dependent(how);
+    bool late = how == kernel_start::dependent_late;
+    if (number == step_sequence::idle) {
+      void* arguments[] = {&late};
+      return start_kernel(where_.stream(), shape_, how, idle_kernel(dependent), dependent ? arguments : nullptr);
+    }
+    void* arguments[] = {text(), &number, &late};
     start_kernel(where_.stream(), shape_, how, dependent ? kernels().dependent : kernels().single, arguments);
   }
 
@@ -373,6 +374,10 @@ std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_k
                    "CUDA graph of kernels with programmatic dependent launch",
                    {},
                    method_kind::graph});
+    all.push_back({method_names::late_dependent_graph,
+                   "CUDA graph with programmatic dependent launch, triggered behind the wait",
+                   {},
+                   method_kind::graph});
   }
   for (step_method& method : cuda_barrier_methods()) {
     if (kernels.with_barrier.find(barrier_of(method)) != nullptr) all.push_back(std::move(method));
@@ -425,6 +430,7 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
   if (method.name == method_names::cooperative) return started(kernel_start::cooperative, false);
   if (method.name == method_names::graph) return in_graphs(kernel_start::plain);
   if (method.name == method_names::dependent_graph) return in_graphs(kernel_start::dependent);
+  if (method.name == method_names::late_dependent_graph) return in_graphs(kernel_start::dependent_late);
 #if CUDART_VERSION >= 13000
   if (method.name == method_names::while_graph && computation.goes_on != nullptr) {
     return std::make_unique<while_graph_program>(launched, std::move(computation));

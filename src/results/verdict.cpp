@@ -394,6 +394,7 @@ std::string method_in_words(const std::string& method) {
       {"relaunch", "stream relaunch"},
       {"graph", "a CUDA graph"},
       {"graph-pdl", "a CUDA graph with programmatic launch"},
+      {"graph-pdl-late", "a CUDA graph with programmatic launch, triggered late"},
       {"cooperative-relaunch", "cooperative relaunch"},
       {"cg", "cooperative groups' grid sync"},
   };

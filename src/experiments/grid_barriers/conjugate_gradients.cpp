@@ -57,7 +57,8 @@ std::vector<solving> cases_of(const experiment_request& request) {
 }
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
-  std::vector<std::string> defaults{"relaunch", "graph", "graph-pdl", "cg", "placed-counters-acquire-release"};
+  std::vector<std::string> defaults{"relaunch",       "graph", "graph-pdl",
+                                    "graph-pdl-late", "cg",    "placed-counters-acquire-release"};
   if (request.device.kind == device_kind::host) defaults = {"launch-wait", "lock-based-acquire-release"};
   defaults.emplace_back(method_by_votes);
   return chosen_methods(request, workload.methods(), defaults);
@@ -76,7 +77,8 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     }
     const auto solver = kept_if_stuck(device->solving(problem, one.type == "double"));
     auto results = compare_steps(*solver, {name, request, sink}, methods_of(request, *solver), one.shape, progress);
-    add_ratios(results, "step_time", step_sample, {"graph", "graph-pdl", "cg", "placed-counters-acquire-release"});
+    add_ratios(results, "step_time", step_sample,
+               {"graph", "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release"});
     add_rows(results,
              {{"shape", to_word(one.shape)},
               {"side", one.side},
@@ -99,7 +101,7 @@ const register_experiment registered({
      {"type", "what numbers are: float or double", 0, 0, true, "float,double; with --quick float", false, false,
       require_real},
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      "relaunch,graph,graph-pdl,cg,placed-counters-acquire-release,votes; on the host launch-wait,"
+      "relaunch,graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release,votes; on the host launch-wait,"
       "lock-based-acquire-release,votes"}},
     run,
     check_methods([](const device_description& device) {

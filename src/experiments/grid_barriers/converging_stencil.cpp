@@ -19,7 +19,7 @@ uint32_t wanted_steps(const experiment_request& request) {
 }
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, const relaxing& one) {
-  std::vector<std::string> defaults{"launch-wait", "relaunch", "graph", "graph-pdl",
+  std::vector<std::string> defaults{"launch-wait", "relaunch", "graph", "graph-pdl",    "graph-pdl-late",
                                     "graph-while", "cg",       "votes", "votes-on-chip"};
   if (request.device.kind == device_kind::host) defaults = {"launch-wait", "lock-based-acquire-release", "votes"};
   if (one.dimensions == 2 && strip_pairs(one.size, one.shape) != 0) {
@@ -45,7 +45,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     auto results =
         compare_steps(relaxed, {name, request, sink}, methods_of(request, relaxed, one), one.shape, progress);
     add_ratios(results, "step_time", step_sample,
-               {"launch-wait", "graph", "graph-pdl", "graph-while", "cg", "cg-strips"});
+               {"launch-wait", "graph", "graph-pdl", "graph-pdl-late", "graph-while", "cg", "cg-strips"});
     axis_values axes = axes_of(one);
     axes.push_back({"steps", static_cast<int64_t>(body.steps())});
     axes.push_back({"tolerance", fmt::format("{:.3g}", *body.tolerance())});
@@ -67,7 +67,8 @@ const register_experiment registered({
      {"steps", "about how many it shall take: the tolerance is chosen for it", 4, 100'000, false,
       "500; with --quick 200", true},
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      "launch-wait,relaunch,graph,graph-pdl,graph-while,cg,votes,votes-on-chip and, of plates whose rows have two or "
+      "launch-wait,relaunch,graph,graph-pdl,graph-pdl-late,graph-while,cg,votes,votes-on-chip and, of plates whose "
+      "rows have two or "
       "four points for each thread of a block, or four or eight if they are long, "
       "cg-strips,votes-strips,halo-votes-strips, as far as the device has them; on the host "
       "launch-wait,lock-based-acquire-release,votes"}},

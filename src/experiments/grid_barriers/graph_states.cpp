@@ -135,7 +135,7 @@ const register_experiment registered({
      {"stores", "1: every step writes a word per thread that another block reads and checks", 0, 1, false, "0,1"},
      {history_axis, histories_in_words(), 0, 0, true,
       "all; clean,graph-uploaded,graph-uploaded-launched,kernels-there-16 with --quick"},
-     {"method", "graph or graph-pdl", 0, 0, true, "all that the device has"}},
+     {"method", "graph, graph-pdl or graph-pdl-late", 0, 0, true, "all that the device has"}},
     run,
     request_check_of_graphs(),
     case_time{18, 5},

@@ -27,7 +27,7 @@ std::vector<step_shape> shapes_of(const experiment_request& request) {
 }
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
-  std::vector<std::string> defaults{"graph", "graph-pdl", "cg", default_votes_barrier};
+  std::vector<std::string> defaults{"graph", "graph-pdl", "graph-pdl-late", "cg", default_votes_barrier};
   if (request.device.kind == device_kind::host) defaults = {"launch-wait", "lock-based-acquire-release"};
   for (const vote_method& one : vote_methods) defaults.emplace_back(one.name);
   return chosen_methods(request, workload.methods(), defaults);
@@ -38,7 +38,8 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const auto label = [](const step_shape& shape) { return to_word(shape); };
   for_each_case(shapes_of(request), sink, label, [&](const step_shape& shape, const auto& progress) {
     auto results = compare_steps(*votes, {name, request, sink}, methods_of(request, *votes), shape, progress);
-    add_ratios(results, "step_time", step_sample, {"barrier-alone", "cg", default_votes_barrier, "graph-pdl"});
+    add_ratios(results, "step_time", step_sample,
+               {"barrier-alone", "cg", default_votes_barrier, "graph-pdl", "graph-pdl-late"});
     add_rows(results, {{"shape", to_word(shape)}}, sink);
   });
 }
@@ -52,7 +53,8 @@ const register_experiment registered({
     {shape_axis(
          "32x256,132x256,132x1024,264x512,1056x256; with --quick 132x256; on the host a block on each processor"),
      {"method", "ways to come to the answer, by name", 0, 0, true,
-      "graph,graph-pdl,cg,placed-counters-acquire-release (partials, read behind these), sync-add,vote-add,sync-or,"
+      "graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release (partials, read behind these), "
+      "sync-add,vote-add,sync-or,"
       "vote-or,barrier-alone,cg-alone; on the host launch-wait,lock-based-acquire-release and the votes"}},
     run,
     check_methods([](const device_description& device) { return open_workload("grid-votes", device)->methods(); }),

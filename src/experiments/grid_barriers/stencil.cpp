@@ -12,8 +12,13 @@ namespace {
 constexpr const char* name = "stencil";
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, const relaxing& one) {
-  std::vector<std::string> defaults{
-      "relaunch", "graph", "graph-pdl", "cg", "lock-based-acquire-release", "placed-counters-acquire-release"};
+  std::vector<std::string> defaults{"relaunch",
+                                    "graph",
+                                    "graph-pdl",
+                                    "graph-pdl-late",
+                                    "cg",
+                                    "lock-based-acquire-release",
+                                    "placed-counters-acquire-release"};
   if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
   if (one.dimensions > 1) {
     defaults.insert(defaults.end(), {"cg-on-chip", "placed-counters-acquire-release-on-chip",
@@ -41,7 +46,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     workload& relaxed = body.of(one, progress);
     auto results =
         compare_steps(relaxed, {name, request, sink, {"Z24"}}, methods_of(request, relaxed, one), one.shape, progress);
-    add_ratios(results, "step_time", step_sample, {"cg", "graph", "graph-pdl"});
+    add_ratios(results, "step_time", step_sample, {"cg", "graph", "graph-pdl", "graph-pdl-late"});
     add_rows(results, axes_of(one), sink);
   });
 }
@@ -57,7 +62,8 @@ const register_experiment registered({
      {"elements", "points on a side of the plate", 8, 8192, false, "256,512,1024; with --quick 256"},
      point_axis(),
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      "relaunch,graph,graph-pdl,cg,lock-based-acquire-release,placed-counters-acquire-release and, of plates and "
+      "relaunch,graph,graph-pdl,graph-pdl-late,cg,lock-based-acquire-release,placed-counters-acquire-release and, of "
+      "plates and "
       "cubes, "
       "cg-on-chip,placed-counters-acquire-release-on-chip,placed-counters-acquire-release-on-chip-split,"
       "neighbour-barrier-on-chip,neighbour-barrier-on-chip-split, and of plates whose rows have two or four points "

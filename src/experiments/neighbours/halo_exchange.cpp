@@ -96,6 +96,7 @@ std::vector<halo_case> cases_of(const experiment_request& request) {
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
   std::vector<std::string> defaults{"graph",
                                     "graph-pdl",
+                                    "graph-pdl-late",
                                     "cg",
                                     "placed-counters-acquire-release",
                                     halo_methods::split,
@@ -118,9 +119,9 @@ void run(const experiment_request& request, const experiment_sink& sink) {
                                one.work.kind, one.work.mean_ns, one.overlap == "yes"};
     const auto exchange = kept_if_stuck(device->exchanging(problem));
     auto results = compare_steps(*exchange, {name, request, sink}, methods_of(request, *exchange), one.shape, progress);
-    add_ratios(
-        results, "step_time", step_sample,
-        {"placed-counters-acquire-release", "cg", "graph", "graph-pdl", halo_methods::words, halo_methods::flags});
+    add_ratios(results, "step_time", step_sample,
+               {"placed-counters-acquire-release", "cg", "graph", "graph-pdl", "graph-pdl-late", halo_methods::words,
+                halo_methods::flags});
     add_rows(results,
              {{"shape", to_word(one.shape)},
               {"neighbours", static_cast<int64_t>(problem.neighbours)},
@@ -154,7 +155,8 @@ const register_experiment registered({
       0, true, "none,exponential-1000; with --quick none; on the host none", false, false, require_work},
      {"overlap", "whether the work needs nothing from others: no or yes", 0, 0, true, "no"},
      {"method", "ways to pass from step to step, by name; halo-words-unplaced besides, on CUDA devices", 0, 0, true,
-      "graph,graph-pdl,cg,placed-counters-acquire-release,placed-counters-acquire-release-split,neighbour-barrier,halo,"
+      "graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release,placed-counters-acquire-release-split,"
+      "neighbour-barrier,halo,"
       "halo-words,halo-flags, as far as the device has them; on the host launch-wait besides"}},
     run,
     checks(),

@@ -88,7 +88,7 @@ std::vector<graph_case> cases_of(const experiment_request& request) {
 /// The work alone first, which the others are compared with.
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
   std::vector<std::string> defaults{
-      "relaunch",          "graph",           "graph-pdl", "cg", "placed-counters-acquire-release",
+      "relaunch",          "graph",           "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release",
       task_methods::needs, task_methods::ends};
   if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
   std::vector<step_method> methods = chosen_methods(request, workload.methods(), defaults);
@@ -136,7 +136,8 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     const task_graph graph = graph_of(one);
     const auto tasks = kept_if_stuck(device->running(graph));
     auto results = compare_steps(*tasks, {name, request, sink}, methods_of(request, *tasks), one.shape, progress);
-    add_ratios(results, "step_time", step_sample, {"cg", "placed-counters-acquire-release", "graph", "graph-pdl"});
+    add_ratios(results, "step_time", step_sample,
+               {"cg", "placed-counters-acquire-release", "graph", "graph-pdl", "graph-pdl-late"});
     add_costs(results, graph, request.keep_samples);
     add_rows(results,
              {{"shape", to_word(one.shape)},
@@ -165,7 +166,8 @@ const register_experiment registered({
      {"work", "of a task on each of its words: none, or N dependent multiply-adds, even-N of each, random-N on average",
       0, 0, true, "none,random-500; with --quick and on the host none", false, false, require_work},
      {"method", "ways to wait, by name", 0, 0, true,
-      "relaunch,graph,graph-pdl,cg,placed-counters-acquire-release,task-counters,task-events, as far as the device has "
+      "relaunch,graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release,task-counters,task-events, as far as "
+      "the device has "
       "them; on the host launch-wait besides; the work alone always"}},
     run,
     {[](const experiment_request& request) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "boundary/cuda_dependent.cuh"
 #include "boundary/cuda_graph.hpp"
 #include "boundary/cuda_launch.hpp"
 #include "boundary/cuda_pinned.hpp"
@@ -20,22 +21,15 @@ namespace gpusync::tool {
 
 namespace {
 
-__device__ __forceinline__ void wait_for_the_kernel_before() {
-#if __CUDA_ARCH__ >= 900
-  cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-#endif
-}
-
 template <bool Dependent>
 __global__ void __launch_bounds__(1024) waits(waiting_task task) {
-  if constexpr (Dependent) wait_for_the_kernel_before();
+  if constexpr (Dependent) wait_for_kernel_before();
   carry_out(task);
 }
 
 template <bool Dependent>
 __global__ void __launch_bounds__(1024) does_nothing() {
-  if constexpr (Dependent) wait_for_the_kernel_before();
+  if constexpr (Dependent) wait_for_kernel_before();
 }
 
 template <class Kernel>
