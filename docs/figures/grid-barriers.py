@@ -80,9 +80,40 @@ says("on a square of 128² {} us by votes, {} by barriers and partial sums, {} w
 says("of 512² floats {}, {}, {}, {}. Behind", *(solver(one, side=512, type="float") for one in ways))
 there = record("nvidia-h100/conjugate-gradients", "step_time")
 says("stayed as they were ([`conjugate-gradients.json`](../results/nvidia-h100/conjugate-gradients.json)): {}, {}, {}, {}; of "
-     "512² floats {}, {}, {}, {}, of 512² doubles {}, {}, {} and, by a plain graph, {}.",
-     *(there(one, side=side, type="float") for side in (128, 512) for one in ways),
-     *(there(one, side=512, type="double") for one in (*ways[:3], "graph")))
+     "512² floats {}, {}, {}, {}, of 512² doubles {}, {}, {}, {} (the two last: `graph-pdl-late`).",
+     *(there(one, side=128, type="float") for one in ways),
+     *(there(one, side=512, type=kind) for kind in ("float", "double") for one in (*ways[:3], "graph-pdl-late")))
+
+# Where a dependent kernel lets in the next.
+letting_in = {"first": "graph-pdl", "behind the wait": "graph-pdl-late", "graph": "graph", "grid barrier": default}
+of_steps, of_rings = record("nvidia-h100/grid-barriers-pdl", "step_time"), record("nvidia-h100/halo-pdl", "step_time")
+of_plates, of_ends = record("nvidia-h100/jacobi", "step_time"), record("nvidia-h100/converging-stencil", "step_time")
+plate = {"elements": 1024, "type": "float"}
+of_row = {"132 x 256, empty": (of_steps, {"shape": "132x256", "stores": 0}),
+          "132 x 256, stores in flight": (of_steps, {"shape": "132x256", "stores": 1}),
+          "1056 x 256, stores in flight": (of_steps, {"shape": "1056x256", "stores": 1}),
+          "132 x 256, ring, a microsecond of work": (of_rings, {"shape": "132x256", "work": "constant-1000"}),
+          "1056 x 128, ring, a microsecond of work": (of_rings, {"shape": "1056x128", "work": "constant-1000"}),
+          "2112 x 128, ring, a microsecond of work": (of_rings, {"shape": "2112x128", "work": "constant-1000"}),
+          "132 x 256, Jacobi of 1024² floats": (of_plates, {"shape": "132x256", **plate}),
+          "132 x 512, Jacobi of 1024² floats": (of_plates, {"shape": "132x512", **plate}),
+          "132 x 512, 2048² floats until converged": (of_ends, {"shape": "132x512", "elements": 2048, "type": "float"})}
+
+
+def let_in(row, column):
+    if column not in letting_in:
+        return None
+    if column == "grid barrier" and (row[0].startswith("2112") or "converged" in row[0]):
+        return None  # it cannot run at once; it has no such barrier
+    of, axes = of_row[row[0]]
+    return of(letting_in[column], **axes)
+
+
+table("| us a step, H100 | graph | first |", let_in, digits=3, best=min)
+counts = logs("nvidia-h100/dependent-launches.txt", r"per SM (\d+) to \d+"), logs("nvidia-h100/dependent-launches.txt", r"to (\d+)$")
+says("{} to {} blocks of one step on a multiprocessor", min(counts[0]), max(counts[1]))
+says("then what is set up two steps ahead saves {} us", of_steps("graph-pdl-late", shape="132x256", stores=1) -
+     of_steps("graph-pdl", shape="132x256", stores=1))
 
 
 def deadline(gpu, shape, stores):

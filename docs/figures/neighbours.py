@@ -119,6 +119,7 @@ plate_methods = {"halo-strips": "halo-strips", "neighbour barrier": "neighbour-b
 
 
 launches = ("relaunch", "graph", "graph-pdl")
+late_too = (*launches, "graph-pdl-late")  # of documents that have it
 
 
 def best_of_launches(of, ways=launches, **axes):
@@ -139,14 +140,15 @@ def plate_of(of, *shapes, methods=plate_methods, ways=launches):
 
 
 table("| plate | `halo-strips` |", plate_of(plates, "132x256", "132x512"), digits=3, best=min)
-table("| H100, plate | `halo-strips` |", plate_of(record("nvidia-h100/jacobi", "step_time"), "132x256", "132x512"), digits=3,
-      best=min)
+table("| H100, plate | `halo-strips` |",
+      plate_of(record("nvidia-h100/jacobi", "step_time"), "132x256", "132x512", ways=late_too), digits=3, best=min)
 there = record("nvidia-h100/halo-exchange", "step_time")
+methods_there = {**methods, "PDL, late": "graph-pdl-late"}
 
 
 def step_there(row, column):
-    if column in methods:
-        return there(methods[column], shape="132x256", neighbours=row[0].split()[0], work=works[row[1]])
+    if column in methods_there:
+        return there(methods_there[column], shape="132x256", neighbours=row[0].split()[0], work=works[row[1]])
     return STATED if column == "work" and row[1] != "none" else None
 
 
@@ -175,7 +177,7 @@ says("neighbour barrier {} us (float) and {} (double), grid barrier {} and {}, t
 ends = record("nvidia-h100/converging-stencil", "step_time")
 ending_ways = (*launches, "graph-while")
 ending = {name: name for name in ("halo-votes-strips", "votes-strips", "cg-strips", "votes", "cg", "launch-wait")}
-table("| H100, plate | `halo-votes-strips` |", plate_of(ends, "132x256", "132x512", methods=ending, ways=ending_ways), digits=3,
+table("| H100, plate | `halo-votes-strips` |", plate_of(ends, "132x256", "132x512", methods=ending, ways=(*ending_ways, "graph-pdl-late")), digits=3,
       best=min)
 small = {"elements": 1024, "type": "float", "shape": "132x256"}
 says("Little of that is hidden: {} us at 132 x 256, where the same plate takes {} if the number of steps is known, and a vote "
