@@ -77,6 +77,21 @@ void one_that_has_gone_on_is_not_missing() {
   expect(storage.missing() == (named{{2, 0}}), "who is in the next phase is not missing in this one");
 }
 
+void who_never_came_has_not_started_at_the_wrap() {
+  for (const uint32_t first : {0xfffffffeu, 0xffffffffu}) {
+    host_neighbour_storage storage(neighbourhood::line(2), first);
+    launch(
+        host_device{}, {2, 1},
+        [](barrier b) {
+          if (host_grid::current().block() == 0) (void)b.sync_for(10ms);
+        },
+        storage.barrier());
+    const named missing = storage.missing();
+    expect(missing.size() == 1 && missing.front().block == 1 && !missing.front().started,
+           "who has never been seen has not started");
+  }
+}
+
 void a_grid_of_another_size_is_refused() {
   host_neighbour_storage storage(neighbourhood::ring(3));
   for (const uint32_t blocks : {2u, 4u}) {
@@ -308,6 +323,7 @@ constexpr named_check checks[] = {
     {"one_thread_waits_for_all_its_neighbours", one_thread_waits_for_all_its_neighbours},
     {"the_missing_are_named_once", the_missing_are_named_once},
     {"one_that_has_gone_on_is_not_missing", one_that_has_gone_on_is_not_missing},
+    {"who_never_came_has_not_started_at_the_wrap", who_never_came_has_not_started_at_the_wrap},
     {"a_grid_of_another_size_is_refused", a_grid_of_another_size_is_refused},
     {"the_rule_chooses_the_form", the_rule_chooses_the_form},
     {"a_launch_begins_where_the_last_one_ended", a_launch_begins_where_the_last_one_ended},
