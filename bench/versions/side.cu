@@ -32,7 +32,8 @@ struct exchange {
     const unsigned next = blockIdx.x + 1 == gridDim.x ? 0 : blockIdx.x + 1;
     if (halves[step % 2 * all + next * blockDim.x + threadIdx.x] != step) atomicAdd(wrong, 1u);
   }
-  /// Of `step` from one block and 1 from each other.
+  /// What a block brings to a sum: `step` from one, 1 from each other.
+  __device__ unsigned summand(unsigned step) const { return blockIdx.x == 0 ? step : 1; }
   __device__ void check_sum(unsigned step, unsigned sum) const {
     if (sum != step + gridDim.x - 1) atomicAdd(wrong, 1u);
   }
@@ -43,78 +44,65 @@ __global__ void __launch_bounds__(1024, 2) idle(lib::grid_barrier barrier, unsig
   barrier.enter();
   for (; steps != 0; --steps) barrier.sync();
 }
-__global__ void __launch_bounds__(1024, 2) exchanges(lib::grid_barrier barrier, exchange data, unsigned steps) {
-  barrier.enter();
-  for (; steps != 0; --steps) {
-    data.put(steps);
-    barrier.sync();
-    data.check(steps);
-  }
-}
 __global__ void __launch_bounds__(1024, 2) idle_for(lib::grid_barrier barrier, unsigned steps, lib::timeout span) {
   barrier.enter();
   for (; steps != 0; --steps) {
     if (barrier.sync_for(span) == lib::wait_status::timed_out) return;
   }
 }
-__global__ void __launch_bounds__(1024, 2)
-    exchanges_for(lib::grid_barrier barrier, exchange data, unsigned steps, lib::timeout span) {
-  barrier.enter();
-  for (; steps != 0; --steps) {
-    data.put(steps);
-    if (barrier.sync_for(span) == lib::wait_status::timed_out) return;
-    data.check(steps);
+
+// How a block crosses from one step of an exchange to the next: false once a wait has timed out.
+struct by_sync {
+  template <class Barrier>
+  __device__ bool operator()(Barrier& barrier, const exchange&, unsigned) const {
+    barrier.sync();
+    return true;
   }
-}
-__global__ void __launch_bounds__(1024, 2) splits(lib::grid_barrier barrier, exchange data, unsigned steps) {
-  barrier.enter();
-  for (; steps != 0; --steps) {
-    data.put(steps);
+};
+struct by_sync_for {
+  lib::timeout span;
+  template <class Barrier>
+  __device__ bool operator()(Barrier& barrier, const exchange&, unsigned) const {
+    return barrier.sync_for(span) != lib::wait_status::timed_out;
+  }
+};
+struct split {
+  template <class Barrier>
+  __device__ bool operator()(Barrier& barrier, const exchange&, unsigned) const {
     auto token = barrier.arrive();
     barrier.wait(static_cast<decltype(token)&&>(token));
-    data.check(steps);
+    return true;
   }
-}
-#ifdef HAS_NEIGHBOURS
-__global__ void __launch_bounds__(512, 2) near(lib::neighbour_barrier barrier, exchange data, unsigned steps) {
+};
+struct by_sum {
+  template <class Barrier>
+  __device__ bool operator()(Barrier& barrier, const exchange& data, unsigned step) const {
+    data.check_sum(step, barrier.sync_add(data.summand(step)));
+    return true;
+  }
+};
+struct by_sum_for {
+  lib::timeout span;
+  template <class Barrier>
+  __device__ bool operator()(Barrier& barrier, const exchange& data, unsigned step) const {
+    const auto voted = barrier.sync_add_for(data.summand(step), span);
+    if (voted.status == lib::wait_status::timed_out) return false;
+    data.check_sum(step, voted.answer);
+    return true;
+  }
+};
+
+/// MostThreads: two blocks of so many fit on a multiprocessor, which is what bounds the registers.
+template <unsigned MostThreads, class Barrier, class Crossing>
+__global__ void __launch_bounds__(MostThreads, 2)
+    exchanges(Barrier barrier, exchange data, unsigned steps, Crossing cross) {
   barrier.enter();
   for (; steps != 0; --steps) {
     data.put(steps);
-    barrier.sync();
+    if (!cross(barrier, data, steps)) return;
     data.check(steps);
   }
 }
-__global__ void __launch_bounds__(512, 2)
-    near_for(lib::neighbour_barrier barrier, exchange data, unsigned steps, lib::timeout span) {
-  barrier.enter();
-  for (; steps != 0; --steps) {
-    data.put(steps);
-    if (barrier.sync_for(span) == lib::wait_status::timed_out) return;
-    data.check(steps);
-  }
-}
-#endif
-#ifdef HAS_VOTES
-__global__ void __launch_bounds__(512, 2) sums(lib::grid_barrier barrier, exchange data, unsigned steps) {
-  barrier.enter();
-  for (; steps != 0; --steps) {
-    data.put(steps);
-    data.check_sum(steps, barrier.sync_add(blockIdx.x == 0 ? steps : 1));
-    data.check(steps);
-  }
-}
-__global__ void __launch_bounds__(512, 2)
-    sums_for(lib::grid_barrier barrier, exchange data, unsigned steps, lib::timeout span) {
-  barrier.enter();
-  for (; steps != 0; --steps) {
-    data.put(steps);
-    const auto voted = barrier.sync_add_for(blockIdx.x == 0 ? steps : 1, span);
-    if (voted.status == lib::wait_status::timed_out) return;
-    data.check_sum(steps, voted.answer);
-    data.check(steps);
-  }
-}
-#endif
 __global__ void some_barriers(lib::grid_barrier barrier, int count) {
   for (int i = 0; i < count; ++i) barrier.sync();
 }
@@ -137,22 +125,26 @@ class version : public side {
     const exchange data{static_cast<unsigned*>(halves_.address()), static_cast<unsigned*>(wrong_.address())};
     const lib::launch_shape shape{blocks_, threads_};
     const lib::timeout span(10'000'000'000);
-    auto barrier = storage_->barrier();
+    const auto exchanging = [&](auto* kernel, auto& storage, auto cross) {
+      lib::launch(gpu_, stream, shape, kernel, storage.barrier(), data, steps, cross);
+    };
+    using whole = lib::grid_barrier;
     switch (what) {
-      case work::idle: return lib::launch(gpu_, stream, shape, idle, barrier, steps);
-      case work::exchange: return lib::launch(gpu_, stream, shape, exchanges, barrier, data, steps);
-      case work::idle_with_deadline: return lib::launch(gpu_, stream, shape, idle_for, barrier, steps, span);
+      case work::idle: return lib::launch(gpu_, stream, shape, idle, storage_->barrier(), steps);
+      case work::exchange: return exchanging(exchanges<1024, whole, by_sync>, *storage_, by_sync{});
+      case work::idle_with_deadline:
+        return lib::launch(gpu_, stream, shape, idle_for, storage_->barrier(), steps, span);
       case work::exchange_with_deadline:
-        return lib::launch(gpu_, stream, shape, exchanges_for, barrier, data, steps, span);
-      case work::split: return lib::launch(gpu_, stream, shape, splits, barrier, data, steps);
+        return exchanging(exchanges<1024, whole, by_sync_for>, *storage_, by_sync_for{span});
+      case work::split: return exchanging(exchanges<1024, whole, split>, *storage_, split{});
 #ifdef HAS_NEIGHBOURS
-      case work::near: return lib::launch(gpu_, stream, shape, near, near_->barrier(), data, steps);
+      case work::near: return exchanging(exchanges<512, lib::neighbour_barrier, by_sync>, *near_, by_sync{});
       case work::near_with_deadline:
-        return lib::launch(gpu_, stream, shape, near_for, near_->barrier(), data, steps, span);
+        return exchanging(exchanges<512, lib::neighbour_barrier, by_sync_for>, *near_, by_sync_for{span});
 #endif
 #ifdef HAS_VOTES
-      case work::sum: return lib::launch(gpu_, stream, shape, sums, barrier, data, steps);
-      case work::sum_with_deadline: return lib::launch(gpu_, stream, shape, sums_for, barrier, data, steps, span);
+      case work::sum: return exchanging(exchanges<512, whole, by_sum>, *storage_, by_sum{});
+      case work::sum_with_deadline: return exchanging(exchanges<512, whole, by_sum_for>, *storage_, by_sum_for{span});
 #endif
       default: throw std::invalid_argument("one of the two versions has no such barrier");
     }

@@ -56,9 +56,7 @@ says("a step at 132 x 256 takes {} us with it and {} without; the grid barrier's
 
 def ring_step(shape, more, version):
     """The median of a ring's step with that version of the library, on an H100, ns."""
-    before, after = r"before +([\d.]+)", r"before +[\d.]+ .*after +([\d.]+)"
-    return logs("nvidia-h100/deadlines-before-after.txt",
-                rf"^step +{shape} ring{more} +{before if version == 'before' else after} ")[0]
+    return logs("nvidia-h100/deadlines-before-after.txt", rf"^step +{shape} ring{more} +(?:before.*)?{version} +([\d.]+) ")[0]
 
 
 rings = ["132 x  256", "132 x  512", "264 x  512", "528 x  256"]

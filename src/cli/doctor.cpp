@@ -30,9 +30,8 @@ class diagnosis {
   void add(finding kind, const std::string& text);
   /// A problem, and what ends it: "wait until …".
   void add_problem(const std::string& text, const std::string& remedy);
-  /// The last line: how many problems there are, and what to do. `devices`: ids of what can be measured, if that is
-  /// less than a user may expect.
-  std::string in_words(const std::vector<std::string>& devices) const;
+  /// The last line: how many problems there are, and what to do.
+  std::string in_words() const;
 
  private:
   const console_options& console_;
@@ -57,15 +56,23 @@ void diagnosis::add_problem(const std::string& text, const std::string& remedy) 
   if (std::ranges::find(remedies_, remedy) == remedies_.end()) remedies_.push_back(remedy);
 }
 
-std::string diagnosis::in_words(const std::vector<std::string>& devices) const {
-  const std::string measure = devices.empty() ? "measure" : "measure " + join_words(devices) + " (no GPU is found)";
+bool is_gpu(const device_description& device) {
+  return device.kind == device_kind::cuda;
+}
+
+/// "measure", and what, where that is less than a user may expect.
+std::string what_to_measure() {
+  if (std::ranges::any_of(all_devices(), is_gpu)) return "measure";
+  std::vector<std::string> ids;
+  for (const device_description& device : all_devices()) ids.push_back(device.id);
+  return "measure " + join_words(ids) + " (no GPU is found)";
+}
+
+std::string diagnosis::in_words() const {
+  const std::string measure = what_to_measure();
   if (problems_ == 0) return fmt::format("No problem: {}.", measure);
   return fmt::format("{} problem{}: {}, then {}.", problems_, problems_ == 1 ? "" : "s", join_words(remedies_),
                      measure);
-}
-
-bool is_gpu(const device_description& device) {
-  return device.kind == device_kind::cuda;
 }
 
 std::string first_line(const std::string& path) {
@@ -250,11 +257,7 @@ exit_code run_doctor(const console_options& console) {
   examine_opencl_of_gpus(found);
   for (const auto& [kind, note] : device_notes()) found.add(finding::remark, note);
   examine_host(found);
-  std::vector<std::string> without_gpu;
-  if (std::ranges::none_of(all_devices(), is_gpu)) {
-    for (const device_description& device : all_devices()) without_gpu.push_back(device.id);
-  }
-  fmt::print("\n{}\n", found.in_words(without_gpu));
+  fmt::print("\n{}\n", found.in_words());
   return exit_code::done;
 }
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -21,6 +20,7 @@
 #include "cli/help_files.hpp"
 #include "experiments/experiment.hpp"
 #include "nearest.hpp"
+#include "number_in.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -59,9 +59,7 @@ struct common_options {
 /// Of a number. Unlike CLI::Range it takes no NaN.
 std::function<std::string(const std::string&)> number_from(double least, double most) {
   return [=](const std::string& text) -> std::string {
-    double value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code == std::errc{} && end == text.data() + text.size() && value >= least && value <= most) return "";
+    if (const auto value = number_in<double>(text); value && *value >= least && *value <= most) return "";
     return fmt::format("'{}' is no number from {} to {}", text, least, most);
   };
 }
@@ -69,18 +67,14 @@ std::function<std::string(const std::string&)> number_from(double least, double 
 /// Of a whole number, which may be written as 1e6 or 2^20 too: what is read then are its digits.
 CLI::Validator whole_number_from(uint64_t least, uint64_t most) {
   const auto read_digits = [=](std::string& text) -> std::string {
-    const bool power = text.starts_with("2^");
-    const char *begin = text.data() + (power ? 2 : 0), *end = text.data() + text.size();
-    double value = 0;
-    const auto [read, code] = std::from_chars(begin, end, value);
-    const bool is_number = code == std::errc{} && read == end && begin != end;
-    if (power) value = std::exp2(value);
+    std::optional<double> value = power_of_two_in(text);
+    if (!value) value = number_in<double>(text);
     // Doubles hold every whole number up to 2^53.
-    if (!is_number || value != std::floor(value) || value < static_cast<double>(least) ||
-        value > std::min(static_cast<double>(most), 0x1p53)) {
+    if (!value || *value != std::floor(*value) || *value < static_cast<double>(least) ||
+        *value > std::min(static_cast<double>(most), 0x1p53)) {
       return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
     }
-    text = fmt::format("{}", static_cast<uint64_t>(value));
+    text = fmt::format("{}", static_cast<uint64_t>(*value));
     return "";
   };
   return {read_digits, ""};

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -17,6 +16,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/run_context.hpp"
 #include "measure/interruption.hpp"
+#include "number_in.hpp"
 #include "pacing/pace_rows.hpp"
 #include "pacing/pace_verdict.hpp"
 #include "pacing/paced_program.hpp"
@@ -35,19 +35,15 @@ constexpr const char* trial_mark = "GPUSYNC_PACE_TRIAL";
 constexpr double limit_s = 60;
 
 uint32_t bytes_in(const std::string& text) {
-  uint32_t bytes = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   constexpr uint32_t most = 1u << 20;
-  if (code == std::errc{} && end == text.data() + text.size() && bytes <= most) return bytes;
+  if (const auto bytes = number_in<uint32_t>(text); bytes && *bytes <= most) return *bytes;
   throw usage_error(fmt::format("--shared '{}' is no number of bytes from 0 to {}.", text, most));
 }
 
 /// "90" or "sm_90".
 int architecture_in(const std::string& text) {
-  const std::string digits = text.starts_with("sm_") ? text.substr(3) : text;
-  int number = 0;
-  const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (code == std::errc{} && end == digits.data() + digits.size() && number >= 50 && number < 1000) return number;
+  const auto number = number_in<int>(text.starts_with("sm_") ? text.substr(3) : text);
+  if (number && *number >= 50 && *number < 1000) return *number;
   throw usage_error(fmt::format("--arch '{}' is no architecture: it takes 90 or sm_90.", text));
 }
 

@@ -4,10 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "nearest.hpp"
+#include "number_in.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -28,26 +28,15 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-std::optional<int64_t> plain_number(const std::string& text) {
-  int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 struct number {
   int64_t value;
   bool power;  // written as 2^k
 };
 
 std::optional<number> parse_number(const std::string& text) {
-  if (text.compare(0, 2, "2^") != 0) {
-    const auto value = plain_number(text);
-    return value ? std::optional<number>({*value, false}) : std::nullopt;
-  }
-  const auto exponent = plain_number(text.substr(2));
-  if (!exponent || *exponent < 0 || *exponent > 62) return std::nullopt;
-  return number{int64_t{1} << *exponent, true};
+  if (const auto power = power_of_two_in(text)) return number{*power, true};
+  const auto value = number_in<int64_t>(text);
+  return value ? std::optional<number>({*value, false}) : std::nullopt;
 }
 
 class axis_parser {

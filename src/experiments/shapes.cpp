@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
 #include <optional>
 
 #include "experiments/choices.hpp"
+#include "number_in.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -18,10 +18,8 @@ constexpr uint32_t most_threads = 1024;
 
 /// The whole text as a number from 1 to `most`.
 std::optional<uint32_t> count_in(const std::string& text, uint32_t most) {
-  uint32_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || value < 1 || value > most) return std::nullopt;
-  return value;
+  const auto value = number_in<uint32_t>(text);
+  return value && *value >= 1 && *value <= most ? value : std::nullopt;
 }
 
 }  // namespace

@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <random>
 
+#include "number_in.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -31,19 +31,11 @@ const element_type& type_named(std::string_view name) {
   return *std::ranges::find_if(array_types, [&](const element_type& each) { return name == each.name; });
 }
 
-template <class Number>
-std::optional<Number> whole(std::string_view text) {
-  Number value{};
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || code != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 /// "67108864" or "2^26".
 std::optional<uint64_t> count_in(std::string_view text) {
   const size_t hat = text.find('^');
-  if (hat == std::string_view::npos) return whole<uint64_t>(text);
-  const auto base = whole<uint64_t>(text.substr(0, hat)), exponent = whole<uint64_t>(text.substr(hat + 1));
+  if (hat == std::string_view::npos) return number_in<uint64_t>(text);
+  const auto base = number_in<uint64_t>(text.substr(0, hat)), exponent = number_in<uint64_t>(text.substr(hat + 1));
   if (!base || !exponent) return std::nullopt;
   uint64_t power = 1;
   for (uint64_t i = 0; i<*exponent&& * base> 1; ++i) {
@@ -73,28 +65,24 @@ std::vector<std::byte> element(const element_type& type, uint64_t value) {
   throw usage_error(fmt::format(
       "--arg '{}' {}: an array is TYPE[COUNT] or TYPE[COUNT]=START with TYPE char, int, uint, long, ulong, float or "
       "double, COUNT such as 1000 or 2^26, and START a number, index, random or random:BELOW; a scalar is spelled as "
-      "in "
-      "C++: 8192, 8192u, 5l, 5ul, 1.5f, 2.0, true.",
+      "in C++: 8192, 8192u, 5l, 5ul, 1.5f, 2.0, true.",
       text, why));
 }
 
 /// A number of that type, or nothing if it is none that fits.
 std::optional<std::vector<std::byte>> number_of(const element_type& type, const std::string& text) {
   if (type.floating) {
-    double value = 0;
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (text.empty() || code != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-      return std::nullopt;
-    }
-    if (type.bytes == 4 && std::fabs(value) > std::numeric_limits<float>::max()) return std::nullopt;
-    return element(type, value);
+    const auto value = number_in<double>(text);
+    if (!value || !std::isfinite(*value)) return std::nullopt;
+    if (type.bytes == 4 && std::fabs(*value) > std::numeric_limits<float>::max()) return std::nullopt;
+    return element(type, *value);
   }
   if (type.name[0] == 'u') {
-    const auto value = whole<uint64_t>(text);
+    const auto value = number_in<uint64_t>(text);
     if (!value || (type.bytes == 4 && *value > std::numeric_limits<uint32_t>::max())) return std::nullopt;
     return element(type, *value);
   }
-  const auto value = whole<int64_t>(text);
+  const auto value = number_in<int64_t>(text);
   const int64_t most = type.bytes == 1   ? std::numeric_limits<int8_t>::max()
                        : type.bytes == 4 ? std::numeric_limits<int32_t>::max()
                                          : std::numeric_limits<int64_t>::max();
@@ -171,7 +159,7 @@ dimensions parse_dimensions(const std::string& text, const std::string& option, 
   size_t begin = 0;
   for (size_t i = 0; i < 3; ++i) {
     const size_t end = std::min(text.find('x', begin), text.size());
-    const auto size = whole<uint32_t>(std::string_view(text).substr(begin, end - begin));
+    const auto size = number_in<uint32_t>(std::string_view(text).substr(begin, end - begin));
     const uint32_t most = i == 0 ? 0x7fffffffu : most_yz;
     if (!size || *size == 0 || *size > most) break;
     sizes[i] = *size;
@@ -228,7 +216,7 @@ std::vector<uint32_t> parse_intervals(const std::string& text) {
   std::vector<uint32_t> intervals;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    const auto every = whole<uint32_t>(std::string_view(text).substr(begin, end - begin));
+    const auto every = number_in<uint32_t>(std::string_view(text).substr(begin, end - begin));
     if (!every || *every < 2 || *every > 1u << 30 || std::ranges::find(intervals, *every) != intervals.end()) {
       throw usage_error(fmt::format(
           "--every '{}' is no list of intervals: it takes whole numbers from 2 on, none twice, such as 4,16,64.",

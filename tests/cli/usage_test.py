@@ -278,8 +278,9 @@ class Usage(ToolTest):
             self.assertNotEqual(outcome.out, "")
         self.assertIn("cuda:N", run("--help").out)
         for command, takes_a_device in (("run", True), ("tune", True), ("coverage", False), ("report", False), ("devices", False)):
-            self.assertEqual("DEVICE is cuda:N" in run(command, "--help").out, takes_a_device, command)
-            self.assertIn("Exit codes: 0 done", run(command, "--help").out)
+            said = run(command, "--help").out
+            self.assertEqual("DEVICE is cuda:N" in said, takes_a_device, command)
+            self.assertIn("Exit codes: 0 done", said)
 
 
 if __name__ == "__main__":

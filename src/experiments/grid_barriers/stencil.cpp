@@ -63,8 +63,7 @@ const register_experiment registered({
      point_axis(),
      {"method", "ways to pass from step to step, by name", 0, 0, true,
       "relaunch,graph,graph-pdl,graph-pdl-late,cg,lock-based-acquire-release,placed-counters-acquire-release and, of "
-      "plates and "
-      "cubes, "
+      "plates and cubes, "
       "cg-on-chip,placed-counters-acquire-release-on-chip,placed-counters-acquire-release-on-chip-split,"
       "neighbour-barrier-on-chip,neighbour-barrier-on-chip-split, and of plates whose rows have two or four points "
       "for each thread of a block, or four or eight if they are long, "

@@ -156,8 +156,7 @@ const register_experiment registered({
      {"overlap", "whether the work needs nothing from others: no or yes", 0, 0, true, "no"},
      {"method", "ways to pass from step to step, by name; halo-words-unplaced besides, on CUDA devices", 0, 0, true,
       "graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release,placed-counters-acquire-release-split,"
-      "neighbour-barrier,halo,"
-      "halo-words,halo-flags, as far as the device has them; on the host launch-wait besides"}},
+      "neighbour-barrier,halo,halo-words,halo-flags, as far as the device has them; on the host launch-wait besides"}},
     run,
     checks(),
 });

@@ -167,8 +167,7 @@ const register_experiment registered({
       0, 0, true, "none,random-500; with --quick and on the host none", false, false, require_work},
      {"method", "ways to wait, by name", 0, 0, true,
       "relaunch,graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release,task-counters,task-events, as far as "
-      "the device has "
-      "them; on the host launch-wait besides; the work alone always"}},
+      "the device has them; on the host launch-wait besides; the work alone always"}},
     run,
     {[](const experiment_request& request) {
        (void)cases_of(request);
