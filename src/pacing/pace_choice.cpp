@@ -9,7 +9,6 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr const char* time_name = "kernel_time";
 /// The part of a choice's budget and progress that looking takes.
 constexpr double look_share = 1.0 / 3;
 /// Controls that go on whatever the finalists are: the faster of two that look alike is not known by a look.
@@ -58,7 +57,7 @@ pace_turns time_by_turns(const std::vector<pace_contender>& contenders, uint64_t
   for (const pace_contender& each : contenders) {
     candidates.push_back({[&each, &found]() -> turn_samples {
       ++found.runs;
-      return {{time_name, each.run()}};
+      return {{kernel_time, each.run()}};
     }});
   }
   const stop_rule rule{rounds, rounds, -1, -1, budget_ns, std::min(least_rounds, rounds)};
@@ -69,7 +68,7 @@ pace_turns time_by_turns(const std::vector<pace_contender>& contenders, uint64_t
     if (one.failure && i == 0) std::rethrow_exception(one.failure);
     if (one.failure && !found.failure) found.failure = one.failure;
     found.samples.push_back({contenders[i].name, contenders[i].every, contenders[i].role,
-                             one.failure ? std::vector<double>{} : one.of(time_name)});
+                             one.failure ? std::vector<double>{} : one.of(kernel_time)});
   }
   if (found.samples.empty() || found.samples.front().times.empty()) throw run_interrupted();
   return found;

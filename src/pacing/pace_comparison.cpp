@@ -7,12 +7,12 @@
 #include "measure/comparison.hpp"
 #include "measure/interruption.hpp"
 #include "measure/stuck_launch.hpp"
+#include "pacing/pace_judgement.hpp"
 
 namespace gpusync::tool {
 
 namespace {
 
-constexpr const char* time_name = "kernel_time";
 /// The marks' contract, for those who have broken it.
 constexpr const char* rule =
     "All threads of a block must pass a mark equally often, those of a warp together, and its argument must be the "
@@ -122,7 +122,7 @@ std::vector<kernel_variant> compare_paced(paced_kernel& kernel, const std::vecto
       const paced_run run = kernel.run(i, options.limit_s);
       if (run.wrong > 0) throw output_mismatch(mismatch_in_words(run.first, i == 0));
       one.bytes_compared += run.compared;
-      return {{time_name, run.nanoseconds}};
+      return {{kernel_time, run.nanoseconds}};
     }});
   }
   const std::vector<compared> results =
@@ -144,7 +144,7 @@ std::vector<kernel_variant> compare_paced(paced_kernel& kernel, const std::vecto
       }
       continue;
     }
-    one.nanoseconds = results[k].of(time_name);
+    one.nanoseconds = results[k].of(kernel_time);
   }
   for (kernel_variant& one : all) {
     if (!one.nanoseconds.empty()) judge_room(one, all);

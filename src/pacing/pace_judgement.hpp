@@ -12,6 +12,9 @@
 
 namespace gpusync::tool {
 
+/// What is measured of each variant, as comparisons and results call it.
+inline constexpr const char* kernel_time = "kernel_time";
+
 /// A gain smaller than this, in percent, is none.
 inline constexpr double least_gain = 1;
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "measure/statistics.hpp"
+#include "pacing/pace_judgement.hpp"
 #include "results/metrics.hpp"
 
 namespace gpusync::tool {
@@ -29,7 +30,7 @@ row row_of(const kernel_variant& one, const kernel_variant& plain) {
     if (one.end == trial_end::mismatch) entry.verified = false;
     return entry;
   }
-  entry.metrics.emplace_back("kernel_time", median_metric(one.nanoseconds, 1e-3, "us", true));
+  entry.metrics.emplace_back(kernel_time, median_metric(one.nanoseconds, 1e-3, "us", true));
   if (one.what.form != variant_form::none) {
     entry.metrics.emplace_back(
         "gain", gain_metric(gain_of(one.nanoseconds, plain.nanoseconds, usual_confidence), one.nanoseconds.size()));

@@ -2,6 +2,7 @@
 // not be compared is refused in words.
 #include <gtest/gtest.h>
 
+#include "support/host_description.hpp"
 #include "support/paced_problems.hpp"
 #include "workloads/paced/column_walk.hpp"
 #include "workloads/paced/memory_test.hpp"
@@ -14,63 +15,79 @@
 namespace gpusync::tool::paced_workloads {
 namespace {
 
-template <class Text>
-void expect_right(const paced_problem& problem) {
-  host_paced_program<Text> program(problem);
-  for (const paced_variant& one : program.variants()) {
-    EXPECT_GT(program.run(one), 0);
-    EXPECT_GT(program.run(one), 0);
-    const verification found = program.verify(one, false);
+struct text {
+  const char* name;
+  paced_arrays (*arrays)(const paced_problem&);
+};
+const text memory_test{"memory-test", memory_test_text::arrays};
+const text vector_add{"vector-add", vector_add_text::arrays};
+const text scalar_product_of_sets{"scalar-product set", scalar_product_text<false>::arrays};
+const text scalar_product_of_elements{"scalar-product element", scalar_product_text<true>::arrays};
+const text row_a_warp{"sparse-product warp", row_a_warp_text::arrays};
+const text row_a_thread{"sparse-product thread", row_a_thread_text::arrays};
+const text column_walk{"column-walk", column_walk_text::arrays};
+const text transpose{"transpose", transpose_text::arrays};
+
+std::unique_ptr<paced_program> program_of(const text& which, const paced_problem& problem) {
+  return open_side<paced_device>(test::host_description(), which.name)->program(problem);
+}
+
+void expect_right(const text& which, const paced_problem& problem) {
+  const auto program = program_of(which, problem);
+  for (const paced_variant& one : program->variants()) {
+    EXPECT_GT(program->run(one), 0);
+    EXPECT_GT(program->run(one), 0);
+    const verification found = program->verify(one, false);
     EXPECT_TRUE(found.performed);
-    EXPECT_EQ(found.checked, 2 * Text::arrays(problem).output_words()) << one.name;
+    EXPECT_EQ(found.checked, 2 * which.arrays(problem).output_words()) << one.name;
     EXPECT_EQ(found.wrong, 0u) << one.name;
   }
-  for (const paced_variant& one : program.clocked()) {
-    (void)program.run_clocked(one);
-    EXPECT_EQ(program.verify(one, true).wrong, 0u) << one.name;
+  for (const paced_variant& one : program->clocked()) {
+    (void)program->run_clocked(one);
+    EXPECT_EQ(program->verify(one, true).wrong, 0u) << one.name;
   }
 }
 
 TEST(PacedOnHost, TestsMemory) {
-  expect_right<memory_test_text>(problem_of(1, 1, 1, 1));
-  expect_right<memory_test_text>(problem_of(2, 3, 1, 1025));
-  expect_right<memory_test_text>(problem_of(1, 4, 1, 3079));
+  expect_right(memory_test, problem_of(1, 1, 1, 1));
+  expect_right(memory_test, problem_of(2, 3, 1, 1025));
+  expect_right(memory_test, problem_of(1, 4, 1, 3079));
 }
 
 TEST(PacedOnHost, AddsVectors) {
   for (const uint64_t elements : {0, 1, 7, 12, 13, 12 * 16, 12 * 37 + 5}) {
-    expect_right<vector_add_text>(problem_of(3, 4, elements, 1));
+    expect_right(vector_add, problem_of(3, 4, elements, 1));
   }
 }
 
 TEST(PacedOnHost, MultipliesVectors) {
   for (const uint64_t length : {1, 1023, 1024, 5000}) {
     for (const uint32_t percent : {0u, 20u}) {
-      expect_right<scalar_product_text<false>>(problem_of(2, 3, 5, length, percent));
-      expect_right<scalar_product_text<true>>(problem_of(2, 3, 3, length, percent));
+      expect_right(scalar_product_of_sets, problem_of(2, 3, 5, length, percent));
+      expect_right(scalar_product_of_elements, problem_of(2, 3, 3, length, percent));
     }
   }
-  expect_right<scalar_product_text<false>>(problem_of(2, 2, 0, 100));
+  expect_right(scalar_product_of_sets, problem_of(2, 2, 0, 100));
 }
 
 TEST(PacedOnHost, MultipliesSparseMatrices) {
   for (const uint64_t rows : {1, 63, 65, 200}) {
     for (const uint64_t band : {0, 8}) {
-      expect_right<row_a_warp_text>(problem_of(2, 3, rows, 20, 20, band));
-      expect_right<row_a_thread_text>(problem_of(2, 3, rows, 20, 50, band));
+      expect_right(row_a_warp, problem_of(2, 3, rows, 20, 20, band));
+      expect_right(row_a_thread, problem_of(2, 3, rows, 20, 50, band));
     }
   }
-  expect_right<row_a_thread_text>(problem_of(1, 1, 10, 1));
+  expect_right(row_a_thread, problem_of(1, 1, 10, 1));
 }
 
 TEST(PacedOnHost, WalksColumns) {
-  for (const uint64_t columns : {1, 3, 16, 301}) expect_right<column_walk_text>(problem_of(2, 3, 5, columns));
-  expect_right<column_walk_text>(problem_of(1, 1, 1, 5));
+  for (const uint64_t columns : {1, 3, 16, 301}) expect_right(column_walk, problem_of(2, 3, 5, columns));
+  expect_right(column_walk, problem_of(1, 1, 1, 5));
 }
 
 TEST(PacedOnHost, Transposes) {
   for (const uint64_t size : {1, 31, 33, 70}) {
-    for (const uint64_t part : {1, 20, 100}) expect_right<transpose_text>(problem_of(2, 3, size, part));
+    for (const uint64_t part : {1, 20, 100}) expect_right(transpose, problem_of(2, 3, size, part));
   }
 }
 
@@ -148,9 +165,9 @@ TEST(PacedVariants, HaveNamesOfTheirOwn) {
 }
 
 TEST(PacedClocks, AreMeansOverWarps) {
-  host_paced_program<memory_test_text> program(problem_of(2, 2, 1, 2048));
-  for (const paced_variant& one : program.clocked()) {
-    const paced_clocks clocks = program.run_clocked(one);
+  const auto program = program_of(memory_test, problem_of(2, 2, 1, 2048));
+  for (const paced_variant& one : program->clocked()) {
+    const paced_clocks clocks = program->run_clocked(one);
     EXPECT_EQ(clocks.unit, "ns");
     EXPECT_EQ(clocks.visits, 2048.0 / one.every) << one.name;
     EXPECT_GT(clocks.memory, 0);
@@ -210,11 +227,11 @@ TEST(PacedRefusals, SayWhatIsWanting) {
   problem.warp_size = 32;
   EXPECT_EQ(refusal_of([&] { require_whole_warps(problem); }),
             "Its blocks are whole warps: multiples of 32 threads, and not 48.");
-  EXPECT_NE(refusal_of([] { host_paced_program<vector_add_text>(problem_of(1, 1, uint64_t{1} << 31, 1)); }), "");
-  EXPECT_NE(refusal_of([] { host_paced_program<scalar_product_text<false>>(problem_of(1, 1, 1, 1 << 21)); }), "");
-  EXPECT_NE(refusal_of([] { host_paced_program<row_a_warp_text>(problem_of(1, 1, 4, 8, 60)); }), "");
-  EXPECT_NE(refusal_of([] { host_paced_program<vector_add_text>(problem_of(1, 33, 1, 1)); }), "");
-  EXPECT_NE(refusal_of([] { host_paced_program<transpose_text>(problem_of(1, 1, 4, 0)); }), "");
+  EXPECT_NE(refusal_of([] { program_of(vector_add, problem_of(1, 1, uint64_t{1} << 31, 1)); }), "");
+  EXPECT_NE(refusal_of([] { program_of(scalar_product_of_sets, problem_of(1, 1, 1, 1 << 21)); }), "");
+  EXPECT_NE(refusal_of([] { program_of(row_a_warp, problem_of(1, 1, 4, 8, 60)); }), "");
+  EXPECT_NE(refusal_of([] { program_of(vector_add, problem_of(1, 33, 1, 1)); }), "");
+  EXPECT_NE(refusal_of([] { program_of(transpose, problem_of(1, 1, 4, 0)); }), "");
 }
 
 TEST(JitteredRows, VaryByAsMuchAsIsSaid) {

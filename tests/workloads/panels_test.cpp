@@ -5,6 +5,8 @@
 
 #include <gpusync/core/host_memory.hpp>
 
+#include "support/host_description.hpp"
+
 namespace gpusync::tool {
 namespace {
 
@@ -101,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(, PanelsOnHostThreads,
                          [](const auto& of) { return panel_op_names().at(static_cast<size_t>(of.param)); });
 
 TEST_P(PanelsOnHostThreads, ComeOutRightByEveryWay) {
-  const auto device = open_side<panels_device>({device_kind::host, 0, "host", "", "", "", "", 0, {}});
+  const auto device = open_side<panels_device>(test::host_description());
   for (const panel_imbalance imbalance : {panel_imbalance::even, panel_imbalance::blocks, panel_imbalance::random}) {
     for (const auto& [blocks, threads] : {std::pair{1u, 1u}, {3u, 2u}, {5u, 1u}}) {
       for (const step_method& method : device->methods()) {
@@ -118,7 +120,7 @@ TEST_P(PanelsOnHostThreads, ComeOutRightByEveryWay) {
 }
 
 TEST_P(PanelsOnHostThreads, ComeOutRightWhereverBlocksBeginAndWhateverTheyCompute) {
-  const auto device = open_side<panels_device>({device_kind::host, 0, "host", "", "", "", "", 0, {}});
+  const auto device = open_side<panels_device>(test::host_description());
   for (const uint32_t multiply_adds : {0u, 7u}) {
     if (multiply_adds != 0 && GetParam() == panel_op::scatter) continue;
     panel_problem problem = small(GetParam(), panel_imbalance::blocks, 3, 5);

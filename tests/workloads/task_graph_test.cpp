@@ -6,6 +6,7 @@
 #include <set>
 
 #include "boundary/steps_host.hpp"
+#include "support/host_description.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -106,7 +107,7 @@ TEST(TaskGraphs, ThatCannotBeAreRefusedInWords) {
 }
 
 TEST(TaskGraphs, ComeOutRightOnHostThreadsByEveryWay) {
-  const auto device = open_side<task_graph_device>({device_kind::host, 0, "host", "", "", "", "", 0, {}});
+  const auto device = open_side<task_graph_device>(test::host_description());
   for (const task_graph_form form : {task_graph_form::layered, task_graph_form::wavefront, task_graph_form::chain}) {
     const task_graph graph(form, 60, 5, {3, true});
     const auto workload = device->running(graph);

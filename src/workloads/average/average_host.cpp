@@ -34,7 +34,7 @@ class host_average : public workload {
   std::vector<uint32_t> default_threads(bool) override { return {1}; }
 };
 
-const register_side<workload> registered(device_kind::host, make_side<host_average>, "average");
+const register_side<workload> average_registered(device_kind::host, make_side<host_average>, "average");
 
 }  // namespace
 

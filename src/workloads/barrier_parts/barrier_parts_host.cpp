@@ -74,7 +74,8 @@ class host_barrier_parts : public workload {
   const host_device device_{};
 };
 
-const register_side<workload> registered(device_kind::host, make_side<host_barrier_parts>, "barrier-parts");
+const register_side<workload> barrier_parts_registered(device_kind::host, make_side<host_barrier_parts>,
+                                                       "barrier-parts");
 
 }  // namespace
 

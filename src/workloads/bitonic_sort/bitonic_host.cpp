@@ -25,7 +25,7 @@ class host_bitonic : public bitonic_device {
   }
 };
 
-const register_side<bitonic_device> registered(device_kind::host, make_side<host_bitonic>);
+const register_side<bitonic_device> bitonic_registered(device_kind::host, make_side<host_bitonic>);
 
 }  // namespace
 

@@ -7,8 +7,8 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr double diagonal = 4.05;
-constexpr double wanted = 1e-10;  ///< of r'r'
+constexpr double on_the_diagonal = 4.05;
+constexpr double wanted_residual = 1e-10;  ///< of r'r'
 /// What each x may differ by from the host's, of the largest: the limits of either type's arithmetic over some hundred
 /// iterations.
 constexpr double single_tolerance = 1e-3, double_tolerance = 1e-6;
@@ -33,7 +33,7 @@ conjugate_problem::conjugate_problem(uint32_t side) : side_(side) {
         columns_[k * n + row] = there ? column : row;
         values_[k * n + row] = there ? value : 0;
       };
-      entry(0, true, row, diagonal);
+      entry(0, true, row, on_the_diagonal);
       entry(1, x > 0, row - 1, -1);
       entry(2, x + 1 < side, row + 1, -1);
       entry(3, y > 0, row - side, -1);
@@ -44,7 +44,7 @@ conjugate_problem::conjugate_problem(uint32_t side) : side_(side) {
   x_.assign(n, 0);
   std::vector<double> r = b_, p = b_;
   double rr = first_rr_ = product(r, r);
-  while (rr > wanted * first_rr_) {
+  while (rr > wanted_residual * first_rr_) {
     const std::vector<double> q = times(p);
     const double pq = product(p, q);
     if (iterations_ == 0) first_pq_ = pq;
@@ -109,7 +109,7 @@ check_result conjugate_result::check(uint64_t steps) {
   // Not "more than", which says nothing of what is no number.
   for (size_t i = 0; i < rows; ++i) result.wrong += std::abs(x[i] - right[i]) <= allowed ? 0 : 1;
   const auto iterations = static_cast<uint32_t>(steps / 2);
-  result.wrong += problem_->residual(x) <= (is_double_ ? 2 : 100) * wanted * problem_->first_rr() ? 0 : 1;
+  result.wrong += problem_->residual(x) <= (is_double_ ? 2 : 100) * wanted_residual * problem_->first_rr() ? 0 : 1;
   result.wrong += rr(iterations) <= problem_->limit() ? 0 : 1;
   result.wrong += rr(iterations - 1) > problem_->limit() ? 0 : 1;
   return result;

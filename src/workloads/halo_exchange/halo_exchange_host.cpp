@@ -34,7 +34,7 @@ host_own_method by_halo(const char* name, const Text& text, const halo_problem& 
 }
 
 template <class Text>
-host_own_method by_barrier(const Text& text, const halo_problem& problem) {
+host_own_method by_neighbour_barrier(const Text& text, const halo_problem& problem) {
   return {halo_own_method(halo_methods::barrier),
           [text, problem](const step_shape& shape) -> std::function<void(uint32_t)> {
             const auto storage = std::make_shared<host_neighbour_storage>(halo_neighbourhood(problem, shape.blocks));
@@ -83,13 +83,13 @@ class host_halo_workload : public workload {
     steps.most = reference_->affordable_steps();
     return prepare_program(
         method, shape,
-        host_computation{
-            host_text::of(text),
-            steps,
-            std::make_shared<halo_result>(reference_, memory),
-            {by_halo<text_type, halo_form::automatic>(halo_methods::automatic, text, problem_),
-             by_halo<text_type, halo_form::words>(halo_methods::words, text, problem_),
-             by_halo<text_type, halo_form::flags>(halo_methods::flags, text, problem_), by_barrier(text, problem_)}});
+        host_computation{host_text::of(text),
+                         steps,
+                         std::make_shared<halo_result>(reference_, memory),
+                         {by_halo<text_type, halo_form::automatic>(halo_methods::automatic, text, problem_),
+                          by_halo<text_type, halo_form::words>(halo_methods::words, text, problem_),
+                          by_halo<text_type, halo_form::flags>(halo_methods::flags, text, problem_),
+                          by_neighbour_barrier(text, problem_)}});
   }
 
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t threads) override {

@@ -58,7 +58,7 @@ class host_matches : public match_device {
   }
 };
 
-const register_side<match_device> registered(device_kind::host, make_side<host_matches>);
+const register_side<match_device> matches_registered(device_kind::host, make_side<host_matches>);
 
 }  // namespace
 

@@ -66,7 +66,8 @@ class host_oversubscription : public workload {
   const host_device device_{};
 };
 
-const register_side<workload> registered(device_kind::host, make_side<host_oversubscription>, "oversubscription");
+const register_side<workload> oversubscription_registered(device_kind::host, make_side<host_oversubscription>,
+                                                          "oversubscription");
 
 }  // namespace
 

@@ -17,7 +17,7 @@ register_side<paced_device> of(const char* name) {
   return {device_kind::host, make_side<host_paced_device<Text>>, name};
 }
 
-const register_side<paced_device> registered[] = {
+const register_side<paced_device> paced_registered[] = {
     of<memory_test_text>("memory-test"),
     of<vector_add_text>("vector-add"),
     of<scalar_product_text<false>>("scalar-product set"),

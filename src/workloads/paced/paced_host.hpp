@@ -1,7 +1,6 @@
 // Paced texts on host threads.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -23,18 +22,17 @@ class host_paced_program : public paced_program {
   /// Throws as paced_device::program() does.
   explicit host_paced_program(const paced_problem& problem)
       : problem_(checked(problem)), sizes_(Text::arrays(problem_)) {
-    text_.emplace(made());
+    text_.emplace(text_on_arrays());
     for (uint32_t array = 0; array + 1 < sizes_.count; ++array) {
       for (uint64_t i = 0; i < sizes_.words[array]; ++i) arrays_[array][i] = text_->word(array, i);
     }
     expected_.resize(sizes_.output_words());
     for (uint64_t i = 0; i < expected_.size(); ++i) expected_[i] = text_->expected(i);
     Text::variants::for_each([&](auto kind) {
-      kernels_.push_back({variant_of(kind), decltype(kind)::instrumented,
-                          [this](warp_clocks* clocks) { run_kernel<decltype(kind)>(clocks); }});
+      kernels_.push_back({variant_of(kind), decltype(kind)::instrumented, made<block_of<decltype(kind)>>});
     });
     if constexpr (rival_of_text<Text>::there) {
-      kernels_.push_back({rival_variant<Text>(), false, [this](warp_clocks*) { run_rival(); }});
+      kernels_.push_back({rival_variant<Text>(), false, made<block_of_rival<Text>>});
     }
   }
 
@@ -48,7 +46,7 @@ class host_paced_program : public paced_program {
     kernel& one = find(which, false);
     clear_output();
     const host_timer timer;
-    one.start(nullptr);
+    run(one, nullptr);
     const double elapsed = timer.nanoseconds();
     check(one);
     return elapsed;
@@ -57,7 +55,7 @@ class host_paced_program : public paced_program {
     kernel& one = find(which, true);
     clear_output();
     std::vector<warp_clocks> clocks(elements_of(problem_.shape));
-    one.start(clocks.data());
+    run(one, clocks.data());
     check(one);
     return mean_clocks(clocks, "ns");
   }
@@ -71,10 +69,47 @@ class host_paced_program : public paced_program {
   }
 
  private:
+  /// What a block shares, and what each of its threads does.
+  struct block {
+    explicit block(const Text& its_text) : text(its_text) {}
+    virtual ~block() = default;
+    virtual void run(const host_grid& grid, warp_clocks* clocks) = 0;
+    const Text& text;
+  };
+  template <class Kind>
+  struct block_of : block {
+    using form = typename Kind::form;
+    using block::block;
+    void run(const host_grid& grid, warp_clocks* clocks) override {
+      const uint64_t begin = grid.now();
+      host_block_pace<form> pace(pace_memory);
+      if constexpr (Kind::instrumented) {
+        stop_watch watch;
+        this->text.template run<Kind::every>(grid, pace, memory, watch);
+        clocks[size_t{grid.block()} * grid.threads() + grid.thread()] = {
+            {watch.parts[0], watch.parts[1], watch.parts[2]}, watch.visits, begin, grid.now()};
+      } else {
+        no_watch watch;
+        this->text.template run<Kind::every>(grid, pace, memory, watch);
+      }
+    }
+    host_pace_memory<form> pace_memory;
+    typename Text::shared memory;
+  };
+  template <class AnyText>  // which not every text has
+  struct block_of_rival : block {
+    using block::block;
+    void run(const host_grid& grid, warp_clocks*) override { this->text.run_rival(grid, memory); }
+    typename AnyText::rival_shared memory;
+  };
+  template <class Block>
+  static std::unique_ptr<block> made(const Text& text) {
+    return std::unique_ptr<block>(new Block(text));
+  }
   struct kernel {
     paced_variant about;
     bool instrumented;
-    std::function<void(warp_clocks*)> start;
+    std::unique_ptr<block> (*made_block)(const Text&);
     uint64_t checked = 0, wrong = 0;
   };
 
@@ -87,7 +122,7 @@ class host_paced_program : public paced_program {
     require_co_resident(host_device{}, {problem.shape.blocks, problem.shape.threads});
     return problem;
   }
-  Text made() {
+  Text text_on_arrays() {
     uint32_t* addresses[6] = {};
     require_room(sizes_.bytes(), most_bytes, "for a workload on the host");
     for (uint32_t i = 0; i < sizes_.count; ++i) {
@@ -120,38 +155,14 @@ class host_paced_program : public paced_program {
     one.checked += expected_.size();
   }
 
-  template <class Kind>
-  void run_kernel(warp_clocks* clocks) {
-    using form = typename Kind::form;
-    struct of_block {
-      host_pace_memory<form> pace;
-      typename Text::shared memory;
-    };
-    std::vector<of_block> blocks(problem_.shape.blocks);
+  /// Runs a kernel, whose threads all call their block's run().
+  void run(const kernel& one, warp_clocks* clocks) {
+    std::vector<std::unique_ptr<block>> blocks;
+    for (uint32_t i = 0; i < problem_.shape.blocks; ++i) blocks.push_back(one.made_block(*text_));
     launch(host_device{}, {problem_.shape.blocks, problem_.shape.threads}, [&] {
       const host_grid grid = host_grid::current();
-      of_block& mine = blocks[grid.block()];
-      const uint64_t begin = grid.now();
-      host_block_pace<form> pace(mine.pace);
-      if constexpr (Kind::instrumented) {
-        stop_watch watch;
-        text_->template run<Kind::every>(grid, pace, mine.memory, watch);
-        clocks[size_t{grid.block()} * grid.threads() + grid.thread()] = {
-            {watch.parts[0], watch.parts[1], watch.parts[2]}, watch.visits, begin, grid.now()};
-      } else {
-        no_watch watch;
-        text_->template run<Kind::every>(grid, pace, mine.memory, watch);
-      }
+      blocks[grid.block()]->run(grid, clocks);
     });
-  }
-  void run_rival() {
-    if constexpr (rival_of_text<Text>::there) {
-      std::vector<typename Text::rival_shared> blocks(problem_.shape.blocks);
-      launch(host_device{}, {problem_.shape.blocks, problem_.shape.threads}, [&] {
-        const host_grid grid = host_grid::current();
-        text_->run_rival(grid, blocks[grid.block()]);
-      });
-    }
   }
 
   const paced_problem problem_;

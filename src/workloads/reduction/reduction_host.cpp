@@ -105,7 +105,7 @@ class host_reduction : public reduction_device {
   }
 };
 
-const register_side<reduction_device> registered(device_kind::host, make_side<host_reduction>);
+const register_side<reduction_device> reduction_registered(device_kind::host, make_side<host_reduction>);
 
 }  // namespace
 

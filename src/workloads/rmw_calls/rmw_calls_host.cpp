@@ -117,7 +117,7 @@ class host_rmw_calls : public rmw_calls_device {
   }
 };
 
-const register_side<rmw_calls_device> registered(device_kind::host, [](const device_description&) {
+const register_side<rmw_calls_device> rmw_calls_registered(device_kind::host, [](const device_description&) {
   return std::make_unique<host_rmw_calls>();
 });
 

@@ -64,9 +64,9 @@ auto with_situation_text(const advice::situation& asked, bool dense, Use&& use) 
     throw invalid_argument("Steps are compiled for 2 and 4 neighbours, not for " + std::to_string(asked.neighbours) +
                            ".");
   }
-  const uint32_t most_words = most_words_of(dense), most_kept = most_kept_words_of(dense);
-  if (each > most_words || kept > most_kept) {
-    throw invalid_argument("Steps are compiled for " + std::to_string(most_words) + " words for others and " +
+  const uint32_t most = most_words_of(dense), most_kept = most_kept_words_of(dense);
+  if (each > most || kept > most_kept) {
+    throw invalid_argument("Steps are compiled for " + std::to_string(most) + " words for others and " +
                            std::to_string(most_kept) + " kept words of a thread at such a grid, not for " +
                            std::to_string(each) + " and " + std::to_string(kept) + ".");
   }

@@ -21,7 +21,7 @@ class host_smith_waterman : public smith_waterman_device {
   uint32_t pipeline_threads() const override { return host_pipeline_threads; }
 };
 
-const register_side<smith_waterman_device> registered(device_kind::host, make_side<host_smith_waterman>);
+const register_side<smith_waterman_device> smith_waterman_registered(device_kind::host, make_side<host_smith_waterman>);
 
 }  // namespace
 

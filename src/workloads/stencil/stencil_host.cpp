@@ -53,7 +53,7 @@ class host_stencil : public stencil_device {
   }
 };
 
-const register_side<stencil_device> registered(device_kind::host, make_side<host_stencil>);
+const register_side<stencil_device> stencil_registered(device_kind::host, make_side<host_stencil>);
 
 }  // namespace
 
