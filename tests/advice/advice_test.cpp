@@ -65,6 +65,25 @@ std::string refusal_of(const answer& found, way which) {
   return "";
 }
 
+// Graphs of kernels that let in the next late came after the first documents.
+TEST(Advice, LateDependentLaunchIsAWayOfItsOwnWhereItWasMeasured) {
+  device_costs costs = a_device();
+  EXPECT_EQ(refusal_of(advise(usual(), costs), way::late_dependent_graph), "") << "nor was programmatic launch";
+  costs.ways.push_back(costs_of(way::dependent_graph, {{term::round_trip, 0.8}}));
+  EXPECT_EQ(refusal_of(advise(usual(), costs), way::late_dependent_graph),
+            "it was not measured there; `gpusync run step-costs` does");
+  costs.ways.push_back(costs_of(way::late_dependent_graph, {{term::round_trip, 0.5}}));
+  situation asked = usual();
+  asked.blocks = 6000;  // more than run at once
+  asked.threads = 1024;
+  const answer found = advise(asked, costs);
+  EXPECT_EQ(found.best().which, way::late_dependent_graph);
+  EXPECT_STREQ(name_of(found.best().which), "graph-pdl-late");
+  EXPECT_EQ(refusal_of(found, way::late_dependent_graph), "");
+  asked.gpus = 2;
+  EXPECT_EQ(refusal_of(advise(asked, costs), way::late_dependent_graph), "it is of one GPU");
+}
+
 TEST(Advice, TheQuickestComesFirst) {
   const answer found = advise(usual(), a_device());
   ASSERT_EQ(found.predictions.size(), 4u);

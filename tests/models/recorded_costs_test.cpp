@@ -61,10 +61,21 @@ std::string limits_of(const advice::device_costs& costs) {
 
 /// The table of the header, as it should stand there.
 std::string table_of(const advice::device_costs& costs) {
-  constexpr const char* ways[] = {
-      "host_wait",    "relaunch",     "cooperative_relaunch", "graph", "dependent_graph", "cooperative_groups",
-      "grid_barrier", "host_barrier", "neighbour_barrier",    "halo",  "gpus_host",       "gpus_events",
-      "gpus_graph",   "gpus_barrier"};
+  constexpr const char* ways[] = {"host_wait",
+                                  "relaunch",
+                                  "cooperative_relaunch",
+                                  "graph",
+                                  "dependent_graph",
+                                  "late_dependent_graph",
+                                  "cooperative_groups",
+                                  "grid_barrier",
+                                  "host_barrier",
+                                  "neighbour_barrier",
+                                  "halo",
+                                  "gpus_host",
+                                  "gpus_events",
+                                  "gpus_graph",
+                                  "gpus_barrier"};
   std::string text;
   for (const advice::way_costs& one : costs.ways) {
     std::string values;

@@ -26,7 +26,8 @@ enum class way {
   relaunch,              ///< it queues kernels
   cooperative_relaunch,  ///< it queues cooperative kernels
   graph,                 ///< a CUDA graph of kernels
-  dependent_graph,       ///< the same with programmatic dependent launch
+  dependent_graph,       ///< the same with programmatic dependent launch: kernels let in the next first
+  late_dependent_graph,  ///< the same, but kernels let in the next behind their wait for the one before
   cooperative_groups,    ///< NVIDIA's grid barrier
   grid_barrier,          ///< this library's, as it is by default on GPUs
   host_barrier,          ///< this library's, as it is by default on host threads
@@ -48,6 +49,7 @@ constexpr const char* name_of(way which) {
                                    "cooperative-relaunch",
                                    "graph",
                                    "graph-pdl",
+                                   "graph-pdl-late",
                                    "cg",
                                    "placed-counters-acquire-release",
                                    "lock-based-acquire-release",
@@ -63,20 +65,22 @@ constexpr const char* name_of(way which) {
 
 /// What a way is in a program.
 constexpr const char* in_program(way which) {
-  constexpr const char* words[] = {"a launch in each step, waited for by the host",
-                                   "a launch in each step, queued by the host",
-                                   "a cooperative launch in each step, queued by the host",
-                                   "a CUDA graph with a kernel for each step",
-                                   "a CUDA graph of kernels with programmatic dependent launch",
-                                   "cooperative_groups::grid_group",
-                                   "gpusync::grid_barrier",
-                                   "gpusync::host_grid_barrier",
-                                   "gpusync::neighbour_barrier",
-                                   "gpusync::halo",
-                                   "a host thread for each GPU, which launch each step and wait for each other",
-                                   "launches of each step that wait for events of the other GPUs' streams",
-                                   "one CUDA graph of the kernels of all GPUs",
-                                   "gpusync::multi_gpu_barrier"};
+  constexpr const char* words[] = {
+      "a launch in each step, waited for by the host",
+      "a launch in each step, queued by the host",
+      "a cooperative launch in each step, queued by the host",
+      "a CUDA graph with a kernel for each step",
+      "a CUDA graph of kernels with programmatic dependent launch",
+      "a CUDA graph of kernels that let in the next behind cudaGridDependencySynchronize()",
+      "cooperative_groups::grid_group",
+      "gpusync::grid_barrier",
+      "gpusync::host_grid_barrier",
+      "gpusync::neighbour_barrier",
+      "gpusync::halo",
+      "a host thread for each GPU, which launch each step and wait for each other",
+      "launches of each step that wait for events of the other GPUs' streams",
+      "one CUDA graph of the kernels of all GPUs",
+      "gpusync::multi_gpu_barrier"};
   static_assert(std::size(words) == way_count);
   return words[static_cast<size_t>(which)];
 }
@@ -87,7 +91,7 @@ constexpr bool is_of_several_gpus(way which) {
 }
 /// Whether each step is a kernel of its own.
 constexpr bool is_launch(way which) {
-  return which <= way::dependent_graph || (is_of_several_gpus(which) && which != way::gpus_barrier);
+  return which <= way::late_dependent_graph || (is_of_several_gpus(which) && which != way::gpus_barrier);
 }
 /// Whether a block waits for its neighbours alone.
 constexpr bool is_of_neighbours(way which) {
