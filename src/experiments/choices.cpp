@@ -10,6 +10,10 @@
 
 namespace gpusync::tool {
 
+std::string on_axis(const std::vector<std::string>& words) {
+  return fmt::format("{}", fmt::join(words, ","));
+}
+
 std::vector<std::string> chosen_words(const experiment_request& request, const std::string& axis,
                                       const std::vector<std::string>& allowed,
                                       const std::vector<std::string>& defaults) {

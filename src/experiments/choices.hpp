@@ -44,6 +44,9 @@ auto chosen_of(const experiment_request& request, const std::string& axis, const
   return chosen_of(request, axis, all, word_of, words);
 }
 
+/// Words as the user names them on an axis: "graph,cg".
+std::string on_axis(const std::vector<std::string>& words);
+
 /// The number that the user named on an axis that takes one value.
 int64_t chosen_number(const experiment_request& request, const std::string& axis, int64_t by_default);
 

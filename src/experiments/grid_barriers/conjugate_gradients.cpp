@@ -56,12 +56,14 @@ std::vector<solving> cases_of(const experiment_request& request) {
   return cases;
 }
 
+/// The ways that are compared if the user names none.
+const std::vector<std::string> ways_on_gpu{
+    "relaunch", "graph", "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release", method_by_votes};
+const std::vector<std::string> ways_on_host{"launch-wait", "lock-based-acquire-release", method_by_votes};
+
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
-  std::vector<std::string> defaults{"relaunch",       "graph", "graph-pdl",
-                                    "graph-pdl-late", "cg",    "placed-counters-acquire-release"};
-  if (request.device.kind == device_kind::host) defaults = {"launch-wait", "lock-based-acquire-release"};
-  defaults.emplace_back(method_by_votes);
-  return chosen_methods(request, workload.methods(), defaults);
+  return chosen_methods(request, workload.methods(),
+                        request.device.kind == device_kind::host ? ways_on_host : ways_on_gpu);
 }
 
 void run(const experiment_request& request, const experiment_sink& sink) {
@@ -91,8 +93,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
 const register_experiment registered({
     name,
     "conjugate gradients to convergence, two steps with a sum over all blocks in an iteration: one kernel with "
-    "barriers "
-    "or votes, or two kernels for each iteration",
+    "barriers or votes, or two kernels for each iteration",
     {},
     {device_kind::cuda, device_kind::host},
     {shape_axis("132x512; on the host a block on each processor"),
@@ -101,8 +102,7 @@ const register_experiment registered({
      {"type", "what numbers are: float or double", 0, 0, true, "float,double; with --quick float", false, false,
       require_real},
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      "relaunch,graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release,votes; on the host launch-wait,"
-      "lock-based-acquire-release,votes"}},
+      on_axis(ways_on_gpu) + "; on the host " + on_axis(ways_on_host)}},
     run,
     check_methods([](const device_description& device) {
       return open_side<conjugate_device>(device)

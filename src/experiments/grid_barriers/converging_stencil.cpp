@@ -18,12 +18,16 @@ uint32_t wanted_steps(const experiment_request& request) {
   return static_cast<uint32_t>(request.axes.numbers_or("steps", {request.quick ? 200 : 500}).front());
 }
 
+/// The ways that are compared if the user names none; in strips plates that can be cut so.
+const std::vector<std::string> ways_on_gpu{"launch-wait", "relaunch", "graph", "graph-pdl",    "graph-pdl-late",
+                                           "graph-while", "cg",       "votes", "votes-on-chip"};
+const std::vector<std::string> ways_on_host{"launch-wait", "lock-based-acquire-release", "votes"};
+const std::vector<std::string> ways_in_strips{"cg-strips", "votes-strips", "halo-votes-strips"};
+
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, const relaxing& one) {
-  std::vector<std::string> defaults{"launch-wait", "relaunch", "graph", "graph-pdl",    "graph-pdl-late",
-                                    "graph-while", "cg",       "votes", "votes-on-chip"};
-  if (request.device.kind == device_kind::host) defaults = {"launch-wait", "lock-based-acquire-release", "votes"};
+  std::vector<std::string> defaults = request.device.kind == device_kind::host ? ways_on_host : ways_on_gpu;
   if (one.dimensions == 2 && strip_pairs(one.size, one.shape) != 0) {
-    defaults.insert(defaults.end(), {"cg-strips", "votes-strips", "halo-votes-strips"});
+    defaults.insert(defaults.end(), ways_in_strips.begin(), ways_in_strips.end());
   }
   return chosen_methods(request, workload.methods(), defaults);
 }
@@ -67,11 +71,10 @@ const register_experiment registered({
      {"steps", "about how many it shall take: the tolerance is chosen for it", 4, 100'000, false,
       "500; with --quick 200", true},
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      "launch-wait,relaunch,graph,graph-pdl,graph-pdl-late,graph-while,cg,votes,votes-on-chip and, of plates whose "
-      "rows have two or "
-      "four points for each thread of a block, or four or eight if they are long, "
-      "cg-strips,votes-strips,halo-votes-strips, as far as the device has them; on the host "
-      "launch-wait,lock-based-acquire-release,votes"}},
+      on_axis(ways_on_gpu) +
+          " and, of plates whose rows have two or four points for each thread of a block, or four or eight if they are "
+          "long, " +
+          on_axis(ways_in_strips) + ", as far as the device has them; on the host " + on_axis(ways_on_host)}},
     run,
     check_methods([](const device_description& device) {
       const auto smallest = stencil_body::until_converged({8, 8, 1}, stencil_real::single, 4);

@@ -26,9 +26,12 @@ std::vector<step_shape> shapes_of(const experiment_request& request) {
                                 : std::vector<std::string>{"32x256", "132x256", "132x1024", "264x512", "1056x256"});
 }
 
+/// The ways to add partials up that are compared, besides all votes, if the user names none.
+const std::vector<std::string> ways_on_gpu{"graph", "graph-pdl", "graph-pdl-late", "cg", default_votes_barrier};
+const std::vector<std::string> ways_on_host{"launch-wait", "lock-based-acquire-release"};
+
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
-  std::vector<std::string> defaults{"graph", "graph-pdl", "graph-pdl-late", "cg", default_votes_barrier};
-  if (request.device.kind == device_kind::host) defaults = {"launch-wait", "lock-based-acquire-release"};
+  std::vector<std::string> defaults = request.device.kind == device_kind::host ? ways_on_host : ways_on_gpu;
   for (const vote_method& one : vote_methods) defaults.emplace_back(one.name);
   return chosen_methods(request, workload.methods(), defaults);
 }
@@ -53,9 +56,9 @@ const register_experiment registered({
     {shape_axis(
          "32x256,132x256,132x1024,264x512,1056x256; with --quick 132x256; on the host a block on each processor"),
      {"method", "ways to come to the answer, by name", 0, 0, true,
-      "graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release (partials, read behind these), "
-      "sync-add,vote-add,sync-or,"
-      "vote-or,barrier-alone,cg-alone; on the host launch-wait,lock-based-acquire-release and the votes"}},
+      on_axis(ways_on_gpu) +
+          " (partials, read behind these), sync-add,vote-add,sync-or,vote-or,barrier-alone,cg-alone; on the host " +
+          on_axis(ways_on_host) + " and the votes"}},
     run,
     check_methods([](const device_description& device) { return open_workload("grid-votes", device)->methods(); }),
 });

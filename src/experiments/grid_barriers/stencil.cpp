@@ -11,24 +11,28 @@ namespace {
 
 constexpr const char* name = "stencil";
 
-std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, const relaxing& one) {
-  std::vector<std::string> defaults{"relaunch",
+/// The ways that are compared if the user names none: of any body; besides of plates and cubes; besides of plates that
+/// can be cut into strips.
+const std::vector<std::string> ways{"relaunch",
                                     "graph",
                                     "graph-pdl",
                                     "graph-pdl-late",
                                     "cg",
                                     "lock-based-acquire-release",
                                     "placed-counters-acquire-release"};
+const std::vector<std::string> ways_on_chip{"cg-on-chip", "placed-counters-acquire-release-on-chip",
+                                            "placed-counters-acquire-release-on-chip-split",
+                                            "neighbour-barrier-on-chip", "neighbour-barrier-on-chip-split"};
+const std::vector<std::string> ways_in_strips{"cg-strips", "placed-counters-acquire-release-strips",
+                                              "placed-counters-acquire-release-strips-split",
+                                              "neighbour-barrier-strips", "halo-strips"};
+
+std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, const relaxing& one) {
+  std::vector<std::string> defaults = ways;
   if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
-  if (one.dimensions > 1) {
-    defaults.insert(defaults.end(), {"cg-on-chip", "placed-counters-acquire-release-on-chip",
-                                     "placed-counters-acquire-release-on-chip-split", "neighbour-barrier-on-chip",
-                                     "neighbour-barrier-on-chip-split"});
-  }
+  if (one.dimensions > 1) defaults.insert(defaults.end(), ways_on_chip.begin(), ways_on_chip.end());
   if (one.dimensions == 2 && strip_pairs(one.size, one.shape) != 0) {
-    defaults.insert(defaults.end(),
-                    {"cg-strips", "placed-counters-acquire-release-strips",
-                     "placed-counters-acquire-release-strips-split", "neighbour-barrier-strips", "halo-strips"});
+    defaults.insert(defaults.end(), ways_in_strips.begin(), ways_in_strips.end());
   }
   return chosen_methods(request, workload.methods(), defaults);
 }
@@ -62,13 +66,10 @@ const register_experiment registered({
      {"elements", "points on a side of the plate", 8, 8192, false, "256,512,1024; with --quick 256"},
      point_axis(),
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      "relaunch,graph,graph-pdl,graph-pdl-late,cg,lock-based-acquire-release,placed-counters-acquire-release and, of "
-      "plates and cubes, "
-      "cg-on-chip,placed-counters-acquire-release-on-chip,placed-counters-acquire-release-on-chip-split,"
-      "neighbour-barrier-on-chip,neighbour-barrier-on-chip-split, and of plates whose rows have two or four points "
-      "for each thread of a block, or four or eight if they are long, "
-      "cg-strips,placed-counters-acquire-release-strips,placed-counters-acquire-release-strips-split,"
-      "neighbour-barrier-strips,halo-strips, as far as the device has them; on the host launch-wait besides"}},
+      on_axis(ways) + " and, of plates and cubes, " + on_axis(ways_on_chip) +
+          ", and of plates whose rows have two or four points for each thread of a block, or four or eight if they are "
+          "long, " +
+          on_axis(ways_in_strips) + ", as far as the device has them; on the host launch-wait besides"}},
     run,
     check_methods([](const device_description& device) {
       const stencil_body smallest({3, 3, 1});  // it has the same methods

@@ -93,8 +93,8 @@ std::vector<halo_case> cases_of(const experiment_request& request) {
   return cases;
 }
 
-std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
-  std::vector<std::string> defaults{"graph",
+/// The ways that are compared if the user names none.
+const std::vector<std::string> ways{"graph",
                                     "graph-pdl",
                                     "graph-pdl-late",
                                     "cg",
@@ -104,6 +104,9 @@ std::vector<step_method> methods_of(const experiment_request& request, const wor
                                     halo_methods::automatic,
                                     halo_methods::words,
                                     halo_methods::flags};
+
+std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
+  std::vector<std::string> defaults = ways;
   if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
   return chosen_methods(request, workload.methods(), defaults);
 }
@@ -155,8 +158,7 @@ const register_experiment registered({
       0, true, "none,exponential-1000; with --quick none; on the host none", false, false, require_work},
      {"overlap", "whether the work needs nothing from others: no or yes", 0, 0, true, "no"},
      {"method", "ways to pass from step to step, by name; halo-words-unplaced besides, on CUDA devices", 0, 0, true,
-      "graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release,placed-counters-acquire-release-split,"
-      "neighbour-barrier,halo,halo-words,halo-flags, as far as the device has them; on the host launch-wait besides"}},
+      on_axis(ways) + ", as far as the device has them; on the host launch-wait besides"}},
     run,
     checks(),
 });

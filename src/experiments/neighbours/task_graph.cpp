@@ -85,11 +85,14 @@ std::vector<graph_case> cases_of(const experiment_request& request) {
   return cases;
 }
 
+/// The ways that are compared if the user names none.
+const std::vector<std::string> ways{
+    "relaunch",          "graph",           "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release",
+    task_methods::needs, task_methods::ends};
+
 /// The work alone first, which the others are compared with.
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
-  std::vector<std::string> defaults{
-      "relaunch",          "graph",           "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release",
-      task_methods::needs, task_methods::ends};
+  std::vector<std::string> defaults = ways;
   if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
   std::vector<step_method> methods = chosen_methods(request, workload.methods(), defaults);
   std::erase_if(methods, [](const step_method& method) { return method.kind == method_kind::floor; });
@@ -166,8 +169,7 @@ const register_experiment registered({
      {"work", "of a task on each of its words: none, or N dependent multiply-adds, even-N of each, random-N on average",
       0, 0, true, "none,random-500; with --quick and on the host none", false, false, require_work},
      {"method", "ways to wait, by name", 0, 0, true,
-      "relaunch,graph,graph-pdl,graph-pdl-late,cg,placed-counters-acquire-release,task-counters,task-events, as far as "
-      "the device has them; on the host launch-wait besides; the work alone always"}},
+      on_axis(ways) + ", as far as the device has them; on the host launch-wait besides; the work alone always"}},
     run,
     {[](const experiment_request& request) {
        (void)cases_of(request);
