@@ -116,6 +116,20 @@ says("then what is set up two steps ahead saves {} us", of_steps("graph-pdl-late
      of_steps("graph-pdl", shape="132x256", stores=1))
 
 
+def late_by_first(name):
+    """Of each situation, the time of kernels that let in behind their wait by that of those that let in first."""
+    of = record(name, "step_time")
+    first = {str(row["axes"]): of.of(row) for row in of.rows("graph-pdl") if "step_time" in row["metrics"]}
+    return [of.of(row) / first[str(row["axes"])] for row in of.rows("graph-pdl-late") if "step_time" in row["metrics"]]
+
+
+late = late_by_first("nvidia-h100/step-costs") + late_by_first("nvidia-h100/advice")
+says("In {} random situations of an H100", len(late))
+states("by more than {} % less in", "from where on a time counts as another one")
+says("took {} to {} of the time of first: by more than 2 % less in {}, more in {}.", min(late), max(late),
+     sum(one < 0.98 for one in late), sum(one > 1.02 for one in late))
+
+
 def deadline(gpu, shape, stores):
     """What a deadline adds to a step in each run, ns."""
     with_one, without = (logs(f"{gpu}/barrier-versions.txt", rf"^step +{shape} {stores}{more} +before.*after +([\d.]+) ")
