@@ -7,6 +7,9 @@ says("predicted times were **{} %** off", 100 * off("adviser", cases=200))
 h100_near = record("nvidia-h100/advice", "near_best")
 h100_off = record("nvidia-h100/advice", "median_error")
 says("of seed 4) **{} %** and **{} %**", 100 * h100_near("adviser", cases=200), 100 * h100_off("adviser", cases=200))
+h100_held, h100_regret = (record("nvidia-h100/advice", metric) for metric in ("held", "worst_regret"))
+says("{} % of its times lay within their intervals, and the worst recommendation took {} % more",
+     100 * h100_held("adviser", cases=200), 100 * h100_regret("adviser", cases=200))
 states("documents](../results/nvidia-h100/advice.json), of 3a7a1e8, {} situations of seed {})", "asked for on the command line")
 states("give {} % and {} % for the times of the H200's document, {} % and {} % for those of the H100's",
        "RecordedCosts.AdviseRightlyWhereTheyWereNotFitted writes it into its JUnit document")

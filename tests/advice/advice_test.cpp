@@ -71,7 +71,7 @@ TEST(Advice, LateDependentLaunchIsAWayOfItsOwnWhereItWasMeasured) {
   EXPECT_EQ(refusal_of(advise(usual(), costs), way::late_dependent_graph), "") << "nor was programmatic launch";
   costs.ways.push_back(costs_of(way::dependent_graph, {{term::round_trip, 0.8}}));
   EXPECT_EQ(refusal_of(advise(usual(), costs), way::late_dependent_graph),
-            "it was not measured there; `gpusync run step-costs` does");
+            "its costs on this device are not known; `gpusync run step-costs` measures them");
   costs.ways.push_back(costs_of(way::late_dependent_graph, {{term::round_trip, 0.5}}));
   situation asked = usual();
   asked.blocks = 6000;  // more than run at once

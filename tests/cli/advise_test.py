@@ -169,6 +169,26 @@ class Advise(FolderTest):
         self.assertEqual(summary["axes"], {"cases": 4, "seed": 2})
         self.assertAlmostEqual(summary["metrics"]["near_best"]["value"], near / 4)
 
+        # A way of which the costs say nothing may still be the best.
+        with open(costs, encoding="utf-8") as file:
+            document = json.load(file)
+        document["rows"] = [row for row in document["rows"] if row["method"] != "lock-based-acquire-release"]
+        few = self.write("few.json", json.dumps(document))
+        outcome = run("run", "advice", "-d", "host", "--quick", "-a", "cases=4", "-a", f"from={few}", "--json", cases)
+        self.assertEqual(outcome.code, 0, outcome.err)
+        with open(cases, encoding="utf-8") as file:
+            rows = json.load(file)["rows"]
+        by_barriers = [row for row in rows if row["method"] == "lock-based-acquire-release"]
+        self.assertEqual([row for row in by_barriers if "predicted" in row["metrics"]], [])
+        followed = [row for row in rows if row["method"] == "adviser" and "regret" in row["metrics"]]
+        self.assertEqual(len(followed), 4)
+        for row in followed:
+            times = {other["method"]: other["metrics"]["step_time"]["value"]
+                     for other in rows if "step_time" in other["metrics"] and other["axes"] == row["axes"]}
+            self.assertIn("lock-based-acquire-release", times)
+            recommended = times[row["verification"].split("recommended ")[1].split(",")[0]]
+            self.assertAlmostEqual(row["metrics"]["regret"]["value"], recommended / min(times.values()) - 1, places=9)
+
     def test_the_same_seed_draws_the_same_cases(self):
         drawn = []
         for seed in ("3", "3", "4"):

@@ -76,6 +76,7 @@ std::string table_of(const advice::device_costs& costs) {
                                   "gpus_events",
                                   "gpus_graph",
                                   "gpus_barrier"};
+  static_assert(std::size(ways) == advice::way_count);
   std::string text;
   for (const advice::way_costs& one : costs.ways) {
     std::string values;

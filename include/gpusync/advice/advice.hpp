@@ -19,16 +19,16 @@ namespace gpusync::advice {
 struct prediction {
   way which = way::relaunch;  ///< whose time it is
   double us_per_step = 0;     ///< the time
-  double low = 0;             ///< nine of ten measured times lie between it
+  double low = 0;             ///< nine of ten of the times that its costs were fitted to lie between it
   double high = 0;            ///< and this
   double work_us = 0;         ///< of it, the work of the slowest block that is waited for
   double host_us = 0;         ///< the host's time from launch to launch, if that is what bounds the step; else 0
   term_values cost_us = {};   ///< the cost beyond the work, term by term
 };
 
-/// A way that cannot be taken, and why.
+/// A way that cannot be taken, or of which the device's costs say nothing, and why.
 struct refusal {
-  way which = way::relaunch;  ///< that cannot be taken
+  way which = way::relaunch;  ///< whose time is not predicted
   std::string reason;         ///< in words, without a full stop
 };
 
@@ -144,8 +144,8 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
 
 }  // namespace detail
 
-/// The times of all ways that the device's costs have, and those that cannot be taken. Throws invalid_argument for a
-/// situation that cannot be, for more GPUs than were measured, and if no way can be taken.
+/// The times of all ways that the device's costs have, and the ways that have none: see refusal. Throws
+/// invalid_argument for a situation that cannot be, for more GPUs than were measured, and if no way can be taken.
 inline answer advise(const situation& asked, const device_costs& costs) {
   check(asked);
   if (asked.gpus > costs.most.gpus) {
@@ -164,7 +164,8 @@ inline answer advise(const situation& asked, const device_costs& costs) {
   }
   if (asked.gpus == 1 && costs.find(way::dependent_graph) != nullptr &&
       costs.find(way::late_dependent_graph) == nullptr) {
-    found.refused.push_back({way::late_dependent_graph, "it was not measured there; `gpusync run step-costs` does"});
+    found.refused.push_back(
+        {way::late_dependent_graph, "its costs on this device are not known; `gpusync run step-costs` measures them"});
   }
   if (found.predictions.empty()) {
     throw invalid_argument("No way to wait is known for this: " +

@@ -41,20 +41,21 @@ double measured_time(const method_result& result) {
   return value_of(result.entry, step_time_metric).value_or(0);
 }
 
-/// Puts what was predicted beside what was measured; returns the rows that have both, as names and times.
+/// Puts what was predicted beside what was measured; returns the measured times by name, also of ways whose costs are
+/// not known: one of them may be the best.
 std::map<std::string, double> compare_with(const advice::answer& predicted, std::vector<method_result>& results) {
   std::map<std::string, double> times;
-  for (const advice::prediction& one : predicted.predictions) {
-    for (method_result& result : results) {
-      if (result.method.name != name_of(one.which) || result.entry.status != row_status::ok) continue;
-      const double measured = measured_time(result);
-      if (measured <= 0) continue;
+  for (method_result& result : results) {
+    const double measured = measured_time(result);
+    if (result.entry.status != row_status::ok || measured <= 0) continue;
+    times[result.method.name] = measured;
+    for (const advice::prediction& one : predicted.predictions) {
+      if (result.method.name != name_of(one.which)) continue;
       metric told = plain_metric(one.us_per_step, "us", 1);
       told.bounds = interval{one.low, one.high};
       result.entry.metrics.emplace_back("predicted", std::move(told));
       result.entry.metrics.emplace_back("error", plain_metric(one.us_per_step / measured - 1, "1", 1));
       result.entry.metrics.emplace_back(held_metric, count_metric(one.low <= measured && measured <= one.high ? 1 : 0));
-      times[result.method.name] = measured;
     }
   }
   return times;

@@ -93,14 +93,14 @@ class host_paced_program : public paced_program {
         this->text.template run<Kind::every>(grid, pace, memory, watch);
       }
     }
-    host_pace_memory<form> pace_memory;
-    typename Text::shared memory;
+    host_pace_memory<form> pace_memory{};
+    typename Text::shared memory{};
   };
   template <class AnyText>  // which not every text has
   struct block_of_rival : block {
     using block::block;
     void run(const host_grid& grid, warp_clocks*) override { this->text.run_rival(grid, memory); }
-    typename AnyText::rival_shared memory;
+    typename AnyText::rival_shared memory{};
   };
   template <class Block>
   static std::unique_ptr<block> made(const Text& text) {
