@@ -80,6 +80,7 @@ TEST(Advice, LateDependentLaunchIsAWayOfItsOwnWhereItWasMeasured) {
   EXPECT_EQ(found.best().which, way::late_dependent_graph);
   EXPECT_STREQ(name_of(found.best().which), "graph-pdl-late");
   EXPECT_EQ(refusal_of(found, way::late_dependent_graph), "");
+  asked = usual();
   asked.gpus = 2;
   EXPECT_EQ(refusal_of(advise(asked, costs), way::late_dependent_graph), "it is of one GPU");
 }
