@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "experiments/choices.hpp"
 #include "measure/child_process.hpp"
 #include "results/context.hpp"
 #include "results/json.hpp"
@@ -39,7 +40,7 @@ std::vector<std::string> own_process_command(const own_case& one, const experime
   for (const auto& [axis, values] : request.axes.words) {
     const auto is_own = [&name = axis](const auto& word) { return word.first == name; };
     if (std::ranges::any_of(one.words, is_own)) continue;
-    command.insert(command.end(), {"--axis", fmt::format("{}={}", axis, fmt::join(values, ","))});
+    command.insert(command.end(), {"--axis", axis + "=" + on_axis(values)});
   }
   if (request.quick) command.emplace_back("--quick");
   if (!request.keep_samples) command.emplace_back("--no-samples");

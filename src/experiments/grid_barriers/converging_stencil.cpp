@@ -5,7 +5,6 @@
 #include "experiments/grid_barriers/stencil_cases.hpp"
 #include "experiments/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
-#include "workloads/stencil/stencil_tiles.hpp"
 
 namespace gpusync::tool::converging_stencil_experiment {
 
@@ -26,9 +25,7 @@ const std::vector<std::string> ways_in_strips{"cg-strips", "votes-strips", "halo
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload, const relaxing& one) {
   std::vector<std::string> defaults = request.device.kind == device_kind::host ? ways_on_host : ways_on_gpu;
-  if (one.dimensions == 2 && strip_pairs(one.size, one.shape) != 0) {
-    defaults.insert(defaults.end(), ways_in_strips.begin(), ways_in_strips.end());
-  }
+  if (has_strips(one)) defaults.insert(defaults.end(), ways_in_strips.begin(), ways_in_strips.end());
   return chosen_methods(request, workload.methods(), defaults);
 }
 
@@ -71,10 +68,8 @@ const register_experiment registered({
      {"steps", "about how many it shall take: the tolerance is chosen for it", 4, 100'000, false,
       "500; with --quick 200", true},
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      on_axis(ways_on_gpu) +
-          " and, of plates whose rows have two or four points for each thread of a block, or four or eight if they are "
-          "long, " +
-          on_axis(ways_in_strips) + ", as far as the device has them; on the host " + on_axis(ways_on_host)}},
+      on_axis(ways_on_gpu) + " and, of " + plates_with_strips + ", " + on_axis(ways_in_strips) +
+          ", as far as the device has them; on the host " + on_axis(ways_on_host)}},
     run,
     check_methods([](const device_description& device) {
       const auto smallest = stencil_body::until_converged({8, 8, 1}, stencil_real::single, 4);

@@ -3,7 +3,6 @@
 #include "experiments/grid_barriers/stencil_cases.hpp"
 #include "experiments/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
-#include "workloads/stencil/stencil_tiles.hpp"
 
 namespace gpusync::tool::stencil_experiment {
 
@@ -31,9 +30,7 @@ std::vector<step_method> methods_of(const experiment_request& request, const wor
   std::vector<std::string> defaults = ways;
   if (request.device.kind == device_kind::host) defaults.insert(defaults.begin(), "launch-wait");
   if (one.dimensions > 1) defaults.insert(defaults.end(), ways_on_chip.begin(), ways_on_chip.end());
-  if (one.dimensions == 2 && strip_pairs(one.size, one.shape) != 0) {
-    defaults.insert(defaults.end(), ways_in_strips.begin(), ways_in_strips.end());
-  }
+  if (has_strips(one)) defaults.insert(defaults.end(), ways_in_strips.begin(), ways_in_strips.end());
   return chosen_methods(request, workload.methods(), defaults);
 }
 
@@ -66,9 +63,7 @@ const register_experiment registered({
      {"elements", "points on a side of the plate", 8, 8192, false, "256,512,1024; with --quick 256"},
      point_axis(),
      {"method", "ways to pass from step to step, by name", 0, 0, true,
-      on_axis(ways) + " and, of plates and cubes, " + on_axis(ways_on_chip) +
-          ", and of plates whose rows have two or four points for each thread of a block, or four or eight if they are "
-          "long, " +
+      on_axis(ways) + " and, of plates and cubes, " + on_axis(ways_on_chip) + ", and of " + plates_with_strips + ", " +
           on_axis(ways_in_strips) + ", as far as the device has them; on the host launch-wait besides"}},
     run,
     check_methods([](const device_description& device) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "usage_error.hpp"
+#include "workloads/stencil/stencil_tiles.hpp"
 
 namespace gpusync::tool {
 
@@ -71,6 +72,10 @@ std::vector<relaxing> relaxing_cases(const experiment_request& request, const st
     }
   }
   return cases;
+}
+
+bool has_strips(const relaxing& one) {
+  return one.dimensions == 2 && strip_pairs(one.size, one.shape) != 0;
 }
 
 std::string label_of(const relaxing& one) {

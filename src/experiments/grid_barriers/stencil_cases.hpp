@@ -35,6 +35,10 @@ struct relaxing {
 std::vector<relaxing> relaxing_cases(const experiment_request& request, const stencil_device& device,
                                      const std::vector<uint32_t>& elements, const std::vector<int64_t>& dimensions,
                                      const std::vector<std::string>& shapes);
+/// Whether it is a plate that such a grid can relax in strips; which plates these are, in words.
+bool has_strips(const relaxing& one);
+inline constexpr const char* plates_with_strips =
+    "plates whose rows have two or four points for each thread of a block, or four or eight if they are long";
 /// In words, and as a row has it.
 std::string label_of(const relaxing& one);
 axis_values axes_of(const relaxing& one);

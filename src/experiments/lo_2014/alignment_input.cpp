@@ -1,7 +1,6 @@
 #include "experiments/lo_2014/alignment_input.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -36,7 +35,7 @@ std::vector<sequence> all_of(const std::vector<sequence_file>& files) {
 std::string names_of(const std::vector<sequence_file>& files) {
   std::vector<std::string> paths;
   for (const sequence_file& file : files) paths.push_back(file.path);
-  return fmt::format("{}", fmt::join(paths, ","));
+  return on_axis(paths);
 }
 
 alignment_input input_of_files(const experiment_request& request) {
@@ -176,7 +175,7 @@ std::vector<axis> input_axes() {
        "none: those of axis benchmark are generated"},
       {"query", "FASTA files of the queries", 0, 0, true, "none: reads of the reference are simulated"},
       {"benchmark", "table 5: its settings, and references made in its sizes; or, with reference, those files", 0, 0,
-       true, fmt::format("{}", fmt::join(names, ","))},
+       true, on_axis(names)},
       {"scale", "bases of a generated reference, in thousandths of its genome's", 1, 1000, false,
        fmt::format("{} on CUDA, {} elsewhere; with --quick {} and {}", scale_by_default(true, false),
                    scale_by_default(false, false), scale_by_default(true, true), scale_by_default(false, true)),
