@@ -24,7 +24,7 @@ gains = [gain(*case) for case in cases]
 says("mostly faster than the best barrier: in {} of {} cases, with {} tie, of", sum(one > 1.01 for one in gains),
      len(cases), sum(1 / 1.01 <= one <= 1.01 for one in gains))
 says("by up to {} times. - Let", max(gains))
-plate = record("nvidia-h100/jacobi", "step_time")
+plate = record("nvidia-h200/jacobi", "step_time")
 says("a step of a Jacobi relaxation takes {} us so, and {} the usual way",
      *(plate(way, shape="132x512", elements=1024, type="float") for way in ("graph-pdl-late", "graph-pdl")))
 over_cg = [four(default, "step_time_over_cg", shape=shape, stores=stores) for shape, stores in cases]

@@ -1,15 +1,12 @@
 """Where figures of docs/advise.md are from; scripts/figures has the words of this text."""
 
-near = record("nvidia-h200/advice", "near_best")
-off = record("nvidia-h200/advice", "median_error")
-says("**{} %** of 200 recommendations", 100 * near("adviser", cases=200))
-says("predicted times were **{} %** off", 100 * off("adviser", cases=200))
-h100_near = record("nvidia-h100/advice", "near_best")
-h100_off = record("nvidia-h100/advice", "median_error")
-says("of seed 4) **{} %** and **{} %**", 100 * h100_near("adviser", cases=200), 100 * h100_off("adviser", cases=200))
-h100_held, h100_regret = (record("nvidia-h100/advice", metric) for metric in ("held", "worst_regret"))
-says("{} % of its times lay within their intervals, and the worst recommendation took {} % more",
-     100 * h100_held("adviser", cases=200), 100 * h100_regret("adviser", cases=200))
+h200, h100 = ({metric: record(f"{gpu}/advice", metric)("adviser", cases=200)
+               for metric in ("near_best", "median_error", "held", "worst_regret")} for gpu in ("nvidia-h200", "nvidia-h100"))
+says("**{} %** of 200 recommendations", 100 * h200["near_best"])
+says("predicted times were **{} %** off", 100 * h200["median_error"])
+says("{} % of the times lay within their intervals, and the worst recommendation took {} % more", 100 * h200["held"],
+     100 * h200["worst_regret"])
+says("of seed 4) **{} %** and **{} %**; {} % and {} %", *(100 * h100[metric] for metric in h100))
 states("documents](../results/nvidia-h100/advice.json), of 3a7a1e8, {} situations of seed {})", "asked for on the command line")
 states("give {} % and {} % for the times of the H200's document, {} % and {} % for those of the H100's",
        "RecordedCosts.AdviseRightlyWhereTheyWereNotFitted writes it into its JUnit document")

@@ -1,5 +1,6 @@
 """Where figures of docs/grid-barriers.md are from; scripts/figures has the words of this text."""
 
+import math
 import re
 
 default = "placed-counters-acquire-release"
@@ -64,30 +65,41 @@ def two_for_one(shape):
 
 says("gains {} % with one block on a multiprocessor and loses {} % with eight", 100 * (1 - two_for_one("132 x 256")),
      100 * (two_for_one("1056 x 256") - 1))
-votes, votes_there = (record(f"nvidia-{gpu}/grid-votes", "step_time") for gpu in ("h100", "h200"))
-of_votes = ("vote-add", "vote-or", "barrier-alone", "sync-add", "sync-or", default, "cg", "graph-pdl")
-at = {"shape": "132x256"}
-says("`vote_add` {}, `vote_or` {}, the barrier alone {}, `sync_add` {}, `sync_or` {}; a barrier behind which each block reads "
-     "all partial sums {}, with `cg` {}, a graph with PDL {}.", *(votes(one, **at) for one in of_votes))
-says("At 1056 x 256: {}, {}, {}, {}, {}; {}, {}, {}.", *(votes(one, shape="1056x256") for one in of_votes))
-says("before the answer's way was shortened ([`grid-votes.json`](../results/nvidia-h200/grid-votes.json)): {}, {}, {}, {}, {}; "
-     "{}, {}, {}.", *(votes_there(one, **at) for one in of_votes))
+votes, votes_there = (record(f"nvidia-{gpu}/grid-votes", "step_time") for gpu in ("h200", "h100"))
+graphs_with_pdl = ("graph-pdl", "graph-pdl-late")
 
-solver = record("nvidia-h200/conjugate-gradients", "step_time")
-ways = ("votes", default, "cg", "graph-pdl")
-says("on a square of 128² {} us by votes, {} by barriers and partial sums, {} with `cg`, {} by the best graph (PDL)",
-     *(solver(one, side=128, type="float") for one in ways))
-says("of 512² floats {}, {}, {}, {}. Behind", *(solver(one, side=512, type="float") for one in ways))
-there = record("nvidia-h100/conjugate-gradients", "step_time")
-says("stayed as they were ([`conjugate-gradients.json`](../results/nvidia-h100/conjugate-gradients.json)): {}, {}, {}, {}; of "
-     "512² floats {}, {}, {}, {}, of 512² doubles {}, {}, {}, {} (the two last: `graph-pdl-late`).",
-     *(there(one, side=128, type="float") for one in ways),
-     *(there(one, side=512, type=kind) for kind in ("float", "double") for one in (*ways[:3], "graph-pdl-late")))
+
+def of_votes(of, shape):
+    return (*(of(one, shape=shape) for one in ("vote-add", "vote-or", "barrier-alone", "sync-add", "sync-or", default, "cg")),
+            min(of(one, shape=shape) for one in graphs_with_pdl))
+
+
+says("`vote_add` {}, `vote_or` {}, the barrier alone {}, `sync_add` {}, `sync_or` {}; a barrier behind which each block reads "
+     "all partial sums {}, with `cg` {}, a graph with PDL {}.", *of_votes(votes, "132x256"))
+says("At 1056 x 256: {}, {}, {}, {}, {}; {}, {}, {}.", *of_votes(votes, "1056x256"))
+says("at 132 x 256: {}, {}, {}, {}, {}; {}, {}, {}.", *of_votes(votes_there, "132x256"))
+
+solver, solver_there = (record(f"nvidia-{gpu}/conjugate-gradients", "step_time") for gpu in ("h200", "h100"))
+
+
+def of_solver(of, **axes):
+    return (*(of(one, **axes) for one in ("votes", default, "cg")),
+            min(of(one, **axes) for one in ("graph", *graphs_with_pdl)))
+
+
+says("on a square of 128² {} us by votes, {} by barriers and partial sums, {} with `cg`, {} by the best graph;",
+     *of_solver(solver, side=128, type="float"))
+says("of 512² floats {}, {}, {}, {}, of 512² doubles {}, {}, {}, {}. The H100's",
+     *(value for kind in ("float", "double") for value in of_solver(solver, side=512, type=kind)))
+apart = [abs(one / other - 1) for axes in ({"side": 128, "type": "float"}, {"side": 512, "type": "float"},
+                                           {"side": 512, "type": "double"})
+         for one, other in zip(of_solver(solver_there, **axes), of_solver(solver, **axes))]
+says("The H100's are within {} % of these", math.ceil(100 * max(apart)))
 
 # Where a dependent kernel lets in the next.
 letting_in = {"first": "graph-pdl", "behind the wait": "graph-pdl-late", "graph": "graph", "grid barrier": default}
-of_steps, of_rings = record("nvidia-h100/grid-barriers-pdl", "step_time"), record("nvidia-h100/halo-pdl", "step_time")
-of_plates, of_ends = record("nvidia-h100/jacobi", "step_time"), record("nvidia-h100/converging-stencil", "step_time")
+of_steps, of_rings = record("nvidia-h200/grid-barriers-pdl", "step_time"), record("nvidia-h200/halo-pdl", "step_time")
+of_plates, of_ends = record("nvidia-h200/jacobi", "step_time"), record("nvidia-h200/converging-stencil", "step_time")
 plate = {"elements": 1024, "type": "float"}
 of_row = {"132 x 256, empty": (of_steps, {"shape": "132x256", "stores": 0}),
           "132 x 256, stores in flight": (of_steps, {"shape": "132x256", "stores": 1}),
@@ -109,11 +121,11 @@ def let_in(row, column):
     return of(letting_in[column], **axes)
 
 
-table("| us a step, H100 | graph | first |", let_in, digits=3, best=min)
+table("| us a step, H200 | graph | first |", let_in, digits=3, best=min)
 counts = logs("nvidia-h100/dependent-launches.txt", r"per SM (\d+) to \d+"), logs("nvidia-h100/dependent-launches.txt", r"to (\d+)$")
 says("{} to {} blocks of one step on a multiprocessor", min(counts[0]), max(counts[1]))
-says("then what is set up two steps ahead saves {} us", of_steps("graph-pdl-late", shape="132x256", stores=1) -
-     of_steps("graph-pdl", shape="132x256", stores=1))
+says("then what is set up two steps ahead saves {} us at", of_steps("graph-pdl-late", shape="132x256", stores=1) -
+     four("graph-pdl", shape="132x256", stores=1))
 
 
 def late_by_first(name):
@@ -123,11 +135,21 @@ def late_by_first(name):
     return [of.of(row) / first[str(row["axes"])] for row in of.rows("graph-pdl-late") if "step_time" in row["metrics"]]
 
 
-late = late_by_first("nvidia-h100/step-costs") + late_by_first("nvidia-h100/advice")
-says("In {} random situations of an H100", len(late))
+def counted(gpu):
+    return late_by_first(f"{gpu}/step-costs") + late_by_first(f"{gpu}/advice")
+
+
+late, late_there = counted("nvidia-h200"), counted("nvidia-h100")
+says("In {} random situations of an H200", len(late))
 states("by more than {} % less in", "from where on a time counts as another one")
-says("took {} to {} of the time of first: by more than 2 % less in {}, more in {}.", min(late), max(late),
+says("took {} to {} of the time of first: by more than 2 % less in {}, more in {}; of an H100", min(late), max(late),
      sum(one < 0.98 for one in late), sum(one > 1.02 for one in late))
+says("documents](../results/nvidia-h100/advice.json)) less in {}, more in {}.", sum(one < 0.98 for one in late_there),
+     sum(one > 1.02 for one in late_there))
+lacks = [of_steps("graph-pdl", shape=shape, stores=stores) - four("graph-pdl", shape=shape, stores=stores)
+         for shape in ("132x32", "132x256", "264x1024", "1056x256") for stores in (0, 1)]
+says("`first` took {} to {} us less than in the table's document: {} at 132 x 256 with stores in flight", min(lacks), max(lacks),
+     four("graph-pdl", shape="132x256", stores=1))
 
 
 def deadline(gpu, shape, stores):
@@ -145,6 +167,3 @@ says("**Cost** of the deadline, per step: {} to {} ns at 132 x 256, {} to {} at 
 says("{}, {} and {} ns idle on an H100", *(deadline("nvidia-h100", shape, "idle")[0] for shape in padded))
 states("in steps of {}, or `any`", "of the table's form")
 states("(`line_survey.hpp`; some {} ms, on an idle device)", "an order of magnitude, of no record")
-kept = "nvidia-h200/conjugate-gradients.json"
-before, after = logs(kept, r'"graph_step_us(?:_after)?": ([\d.]+)')
-says("Behind that run an idle node of a graph took {} us more than before it", after - before)

@@ -3,7 +3,7 @@
 default = "placed-counters-acquire-release"
 halos = record("nvidia-h200/halo-exchange", "step_time")
 methods = {"halo": "halo", "neighbour_barrier": "neighbour-barrier", "grid_barrier": default, "cg": "cg", "graph": "graph",
-           "PDL": "graph-pdl"}
+           "PDL": ("graph-pdl", "graph-pdl-late")}
 works = {"none": "none", "exponential, 1 us": "exponential-1000"}
 shapes = ["132x256", "132x1024", "264x512", "1056x256"]
 
@@ -13,7 +13,8 @@ def step(row, column):
         return STATED  # what was asked for
     if column not in methods:
         return STATED if column == "neighbours" else None
-    return halos(methods[column], shape=row[0].replace(" ", ""), neighbours=row[1], work=works[row[2]])
+    of = methods[column] if isinstance(methods[column], tuple) else (methods[column],)
+    return min(halos(one, shape=row[0].replace(" ", ""), neighbours=row[1], work=works[row[2]]) for one in of)
 
 
 states("1 KB a block, no work besides, and with work before each publishing whose length is drawn per block and step with "
@@ -102,13 +103,13 @@ def over_better(device):
             for row in forms.rows("halo")]
 
 
-chosen = over_better("nvidia-h200")
-says("{} shapes, `halo` takes at most {} times the better form, and at most {} times in all but {} of them", len(chosen),
-     max(chosen), sorted(chosen)[-2], 1)
-states("flags began at {} MB polled in a step; they begin at {} MB since", "what the rule was and is set to")
-chosen = over_better("nvidia-h100")
-says("on an H100 ([its](../results/nvidia-h100/halo-forms.json)) `halo` takes at most {} times the better form, and at most {} "
-     "times in all but one", max(chosen), sorted(chosen)[-2])
+chosen, chosen_there = over_better("nvidia-h200"), over_better("nvidia-h100")
+says("Of {} shapes `halo` takes at most {} times", len(chosen), max(chosen))
+says("{} times in [an H100's]", max(chosen_there))
+small_one = {"shape": "16x128", "neighbours": 2, "bytes": 256}
+says("a kernel for both forms takes {} us and one for words alone {}",
+     *(record("nvidia-h200/halo-forms", "step_time")(one, **small_one) for one in ("halo", "halo-words")))
+says("In all others it is at most {} and {} times", sorted(chosen)[-2], sorted(chosen_there)[-2])
 
 # Plates and cubes.
 plates = record("nvidia-h200/jacobi", "step_time")
@@ -116,8 +117,7 @@ plate_methods = {"halo-strips": "halo-strips", "neighbour barrier": "neighbour-b
                  "grid barrier, split": f"{default}-strips-split", "grid barrier": f"{default}-strips", "cg": "cg-strips"}
 
 
-launches = ("relaunch", "graph", "graph-pdl")
-late_too = (*launches, "graph-pdl-late")  # of documents that have it
+launches = ("relaunch", "graph", "graph-pdl", "graph-pdl-late")
 
 
 def best_of_launches(of, ways=launches, **axes):
@@ -138,19 +138,12 @@ def plate_of(of, *shapes, methods=plate_methods, ways=launches):
 
 
 table("| plate | `halo-strips` |", plate_of(plates, "132x256", "132x512"), digits=3, best=min)
-table("| H100, plate | `halo-strips` |",
-      plate_of(record("nvidia-h100/jacobi", "step_time"), "132x256", "132x512", ways=late_too), digits=3, best=min)
 there = record("nvidia-h100/halo-exchange", "step_time")
-methods_there = {**methods, "PDL, late": "graph-pdl-late"}
-
-
-def step_there(row, column):
-    if column in methods_there:
-        return there(methods_there[column], shape="132x256", neighbours=row[0].split()[0], work=works[row[1]])
-    return STATED if column == "work" and row[1] != "none" else None
-
-
-table("| H100 | work | `halo` |", step_there, digits=3, best=min)
+says("On an H100 `halo` takes {}, {} and {} us a step with 2, 4 and 8 neighbours at 132 x 256, the neighbour barrier {}, {} and "
+     "{} (", *(there(way, shape="132x256", neighbours=n, work="none") for way in ("halo", "neighbour-barrier")
+               for n in (2, 4, 8)))
+says("a plate of 1024² floats in strips takes {} (", plate_of(record("nvidia-h100/jacobi", "step_time"), "132x256", "132x512")(
+    ["1024², float"], "halo-strips"))
 
 # Where the words lie.
 placed = record("nvidia-h100/halo-placed", "step_time")
@@ -172,17 +165,17 @@ says("neighbour barrier {} us (float) and {} (double), grid barrier {} and {}, t
      *(best_of_launches(cubes, type=kind) for kind in ("float", "double")))
 
 # Until they have converged.
-ends = record("nvidia-h100/converging-stencil", "step_time")
+ends = record("nvidia-h200/converging-stencil", "step_time")
 ending_ways = (*launches, "graph-while")
 ending = {name: name for name in ("halo-votes-strips", "votes-strips", "cg-strips", "votes", "cg", "launch-wait")}
-table("| H100, plate | `halo-votes-strips` |", plate_of(ends, "132x256", "132x512", methods=ending, ways=(*ending_ways, "graph-pdl-late")), digits=3,
+table("| plate | `halo-votes-strips` |", plate_of(ends, "132x256", "132x512", methods=ending, ways=ending_ways), digits=3,
       best=min)
 small = {"elements": 1024, "type": "float", "shape": "132x256"}
 says("Little of that is hidden: {} us at 132 x 256, where the same plate takes {} if the number of steps is known, and a vote "
-     "alone {} (", ends("halo-votes-strips", **small), record("nvidia-h100/jacobi", "step_time")("halo-strips", **small),
-     record("nvidia-h100/grid-votes", "step_time")("vote-or", shape="132x256"))
+     "alone {} (", ends("halo-votes-strips", **small), plates("halo-strips", **small),
+     record("nvidia-h200/grid-votes", "step_time")("vote-or", shape="132x256"))
 states("a tolerance ({}, of points between 0 and 1, after {} steps)", "its axes: what the host has chosen")
 ending_cubes = record("nvidia-h100/converging-cube", "step_time")
 says("`votes-on-chip` {} us (float) and {} (double), the best graph {} and {} (",
      *(ending_cubes("votes-on-chip", type=kind) for kind in ("float", "double")),
-     *(best_of_launches(ending_cubes, ending_ways, type=kind) for kind in ("float", "double")))
+     *(best_of_launches(ending_cubes, ("relaunch", "graph", "graph-pdl", "graph-while"), type=kind) for kind in ("float", "double")))

@@ -1,15 +1,20 @@
 // What a kernel of programmatic dependent launch does before it touches memory.
 #pragma once
 
+#include "boundary/cuda_kernels.hpp"
+
 namespace gpusync::tool {
 
-/// Waits for the end of the kernel before, and lets in the blocks of the one behind: before that wait, or `late`,
-/// behind it. Nothing where code is for GPUs before Hopper, which launch one kernel behind the other.
-__device__ __forceinline__ void wait_for_kernel_before([[maybe_unused]] bool late = false) {
+/// Waits for the end of the kernel before, and lets in the blocks of the one behind: before that wait, or late, behind
+/// it. Nothing in kernels that are not dependent, nor where code is for GPUs before Hopper, which launch one kernel
+/// behind the other. How is no argument at run time: a kernel that asks what to do before it waits finds its place
+/// behind the wait only, which made steps of 132 blocks of 256 threads up to a tenth of a microsecond longer.
+template <kernel_start How>
+__device__ __forceinline__ void wait_for_kernel_before() {
 #if __CUDA_ARCH__ >= 900
-  if (!late) cudaTriggerProgrammaticLaunchCompletion();
-  cudaGridDependencySynchronize();
-  if (late) cudaTriggerProgrammaticLaunchCompletion();
+  if constexpr (How == kernel_start::dependent) cudaTriggerProgrammaticLaunchCompletion();
+  if constexpr (is_dependent(How)) cudaGridDependencySynchronize();
+  if constexpr (How == kernel_start::dependent_late) cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }
 

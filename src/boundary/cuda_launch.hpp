@@ -4,16 +4,9 @@
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/launch/cuda_admission.hpp>
 
+#include "boundary/cuda_kernels.hpp"
+
 namespace gpusync::tool {
-
-/// How a kernel is started. Dependent: with programmatic stream serialization; the kernel itself waits for the one
-/// before (cudaGridDependencySynchronize()), and lets in the one behind (cudaTriggerProgrammaticLaunchCompletion())
-/// before that wait, or late: behind it.
-enum class kernel_start { plain, cooperative, dependent, dependent_late };
-
-inline bool is_dependent(kernel_start how) {
-  return how == kernel_start::dependent || how == kernel_start::dependent_late;
-}
 
 /// Queues `kernel` on `stream`, in clusters if the shape has them; `arguments` point to its parameters. Throws
 /// cuda_failure.

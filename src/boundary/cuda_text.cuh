@@ -53,12 +53,12 @@ __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_thr
 }
 
 /// One step; the end of the kernel is the boundary. Dependent: with programmatic dependent launch, blocks are set up
-/// while the step before runs; what touches memory waits for its end. `late`: the blocks of the step behind are let in
+/// while the step before runs; what touches memory waits for its end. Late: the blocks of the step behind are let in
 /// once this one has begun its work, and not as soon as it is set up itself.
-template <class Text, bool Dependent>
+template <class Text, kernel_start How>
 __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_threads, Text::full_blocks>)
-    run_one_step(Text text, uint32_t number, [[maybe_unused]] bool late) {
-  if constexpr (Dependent) wait_for_kernel_before(late);
+    run_one_step(Text text, uint32_t number) {
+  wait_for_kernel_before<How>();
   const cuda_exchange_grid grid;
   typename Text::kept kept = text.load(grid, number);
   text.step(grid, number, kept);
@@ -92,10 +92,11 @@ template <class Text, class List, barriers Which = barriers::all>
 cuda_kernels kernels_of() {
   static_assert(std::is_trivially_copyable_v<Text>, "an argument of kernels");
   const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
-  return {address(&run_all_steps<Text, waits_for_nothing>), address(&run_one_step<Text, false>),
-          address(&run_one_step<Text, true>), kernels_with_barriers<List, Which>([](auto algorithm) {
-            return &run_all_steps<Text, barrier_with<decltype(algorithm)>>;
-          })};
+  return {address(&run_all_steps<Text, waits_for_nothing>), address(&run_one_step<Text, kernel_start::plain>),
+          address(&run_one_step<Text, kernel_start::dependent>),
+          address(&run_one_step<Text, kernel_start::dependent_late>),
+          kernels_with_barriers<List, Which>(
+              [](auto algorithm) { return &run_all_steps<Text, barrier_with<decltype(algorithm)>>; })};
 }
 
 /// Compiles a text that keeps its data on the chip, and whose steps are split.

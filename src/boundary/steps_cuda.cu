@@ -19,13 +19,16 @@ namespace gpusync::tool {
 namespace {
 
 /// A step that does nothing, in the place of a kernel that carries one out.
-__global__ void idle_step() {}
-__global__ void idle_step_dependent(bool late) {
-  wait_for_kernel_before(late);
+template <kernel_start How>
+__global__ void idle_step() {
+  wait_for_kernel_before<How>();
 }
 
-const void* idle_kernel(bool dependent) {
-  return dependent ? reinterpret_cast<const void*>(&idle_step_dependent) : reinterpret_cast<const void*>(&idle_step);
+const void* idle_kernel(kernel_start how) {
+  const auto address = [](void (*kernel)()) { return reinterpret_cast<const void*>(kernel); };
+  return how == kernel_start::dependent        ? address(&idle_step<kernel_start::dependent>)
+         : how == kernel_start::dependent_late ? address(&idle_step<kernel_start::dependent_late>)
+                                               : address(&idle_step<kernel_start::plain>);
 }
 
 /// What the programs of one computation have in common.
@@ -48,14 +51,11 @@ class steps_program : public cuda_program {
   /// Starts the step that is told `number`.
   void start(uint32_t number, kernel_start how) {
     if (computation_.call) return computation_.call(where_.stream(), number);
-    const bool dependent = is_dependent(how);
-    bool late = how == kernel_start::dependent_late;
     if (number == step_sequence::idle) {
-      void* arguments[] = {&late};
-      return start_kernel(where_.stream(), shape_, how, idle_kernel(dependent), dependent ? arguments : nullptr);
+      return start_kernel(where_.stream(), shape_, how, idle_kernel(how), nullptr);
     }
-    void* arguments[] = {text(), &number, &late};
-    start_kernel(where_.stream(), shape_, how, dependent ? kernels().dependent : kernels().single, arguments);
+    void* arguments[] = {text(), &number};
+    start_kernel(where_.stream(), shape_, how, kernels().step(how), arguments);
   }
 
   bool ends_by_itself() const { return computation_.goes_on != nullptr; }

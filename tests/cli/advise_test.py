@@ -59,7 +59,7 @@ class Advise(FolderTest):
         reasons = {each["method"]: each["reason"] for each in found["refused"]}
         self.assertEqual(reasons["placed-counters-acquire-release"], "1000000 bytes of an SM's blocks do not stay on the chip")
         self.assertEqual({each["method"] for each in found["predictions"]},
-                         {"launch-wait", "relaunch", "cooperative-relaunch", "graph", "graph-pdl"})
+                         {"launch-wait", "relaunch", "cooperative-relaunch", "graph", "graph-pdl", "graph-pdl-late"})
 
     def test_eight_neighbours_are_known_and_few_blocks_do_not_have_them(self):
         found = advise("--step-us", "0", "--store-bytes", "1024", "--steps", "1000000", "--waits-for", "8")

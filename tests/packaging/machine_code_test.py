@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles barriers for sm_90 and looks at the instructions that came out.
 
-usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|address|votes|survivor|pace|neighbours]
+usage: machine_code_test.py NVCC CUOBJDUMP INCLUDE_DIRECTORY [grid|address|votes|survivor|pace|neighbours|methods]
 
 What is asked of the default grid barrier: one fence (MEMBAR) between the block's barrier and the arrival's add; polls
 that are plain strong loads; after them one invalidation of L1 (CCTL.IVALL) and no fence any more; nothing of the
@@ -12,6 +12,8 @@ data, and if they do not, no fence and no invalidation in the loop at all. Of an
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
 orders nothing: no fence anywhere. Of a barrier of neighbours: one fence, one strong store, and polls that are plain strong
 loads, behind which nothing is asked any more. Of a halo by words: each word is stored and polled by one strong access, and there is no fence at all.
+Of what the tool measures them beside: a dependent kernel finds its place before it waits, and a loop of idle steps has no
+data in it, NVIDIA's barrier as ours.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
 
@@ -196,6 +198,21 @@ extern "C" __global__ void halo_float(halo<float, halo_form::words> exchange, fl
 }
 extern "C" __global__ void halo_double(halo<double, halo_form::words> exchange, double* data, int steps) {
   relax(exchange, data, steps);
+}
+"""
+
+METHODS_SOURCE = """
+#include "boundary/cuda_text.cuh"
+#include "workloads/average/average.hpp"
+namespace gpusync::tool {
+#define ONE_STEP(how) template __global__ void run_one_step<average_text, kernel_start::how>(average_text, uint32_t)
+ONE_STEP(plain);
+ONE_STEP(dependent);
+ONE_STEP(dependent_late);
+#define ALL_STEPS(name) template __global__ void run_all_steps(average_text, uint32_t, barrier_with<grid::name>)
+ALL_STEPS(cooperative_groups);
+ALL_STEPS(lock_based<ordering::acquire_release>);
+ALL_STEPS(placed_counters<ordering::acquire_release>);
 }
 """
 
@@ -394,6 +411,32 @@ def check_halo(code, kernel, access):
     expect(end - store < 120, f"{kernel}: a step is short ({end - store} instructions)")
 
 
+def check_methods(dump):
+    """Of the tool's own kernels, of which figures of rivals are."""
+    names = re.findall(r"Function : (\S+)", dump)
+    the_only = lambda *parts: next(one for one in names if all(part in one for part in parts))
+    place = ("SR_TID", "SR_CTAID")
+    for how, number in (("plain", 0), ("dependent", 1), ("late", 2)):
+        code = instructions(dump, the_only("run_one_step", f"kernel_startE{number and number + 1}E"))
+        wait, lets_in = index_of(code, "ACQBULK"), index_of(code, "PREEXIT")
+        if how == "plain":
+            expect(wait is None and lets_in is None, "plain: waits for no kernel, and lets none in")
+            continue
+        expect(wait is not None and lets_in is not None, f"{how}: waits for the kernel before, and lets in the next")
+        if failures:
+            return code
+        expect((lets_in < wait) == (how == "dependent"), f"{how}: lets in the next {how} of its wait")
+        if how == "dependent":
+            expect(not any(word in i for i in code[wait:] for word in place), "dependent: finds its place before it waits")
+    for barrier in ("cooperative_groups", "lock_based", "placed_counters"):
+        code = instructions(dump, the_only("run_all_steps", barrier))
+        stores = [i for i in range(len(code)) if code[i].startswith("STG.E desc")]
+        fences = [i for i in range(len(code)) if code[i].startswith("MEMBAR")]
+        expect(any(not any(begin < i < end for i in stores) for begin, end in zip(fences, fences[1:])),
+               f"{barrier}: idle steps are a loop of their own")
+    return code
+
+
 def disassembled(nvcc, cuobjdump, include, source_text, barriers_of=None):
     """The machine code; how many named barriers a block of each kernel is given goes to `barriers_of`."""
     with tempfile.TemporaryDirectory() as folder:
@@ -401,7 +444,7 @@ def disassembled(nvcc, cuobjdump, include, source_text, barriers_of=None):
         with open(source, "w", encoding="utf-8") as file:
             file.write(source_text)
         notes = subprocess.run([nvcc, "-std=c++17", "-O3", "-arch=sm_90", "-cubin", "-Xptxas", "-v", f"-I{include}",
-                                source, "-o", binary], check=True, stderr=subprocess.PIPE, text=True).stderr
+                                f"-I{os.path.dirname(os.path.abspath(include))}/src", source, "-o", binary], check=True, stderr=subprocess.PIPE, text=True).stderr
         if barriers_of is not None:
             for kernel, text in re.findall(r"entry function '(\w+)'(.*?)(?=Compiling entry|$)", notes, re.S):
                 used = re.search(r"used (\d+) barriers", text)
@@ -465,6 +508,8 @@ def main():
     if not failures and only in ([], ["pace"]):
         barriers_of = {}
         check_pace(disassembled(nvcc, cuobjdump, include, PACE_SOURCE, barriers_of), barriers_of)
+    if not failures and only in ([], ["methods"]):
+        code = check_methods(disassembled(nvcc, cuobjdump, include, METHODS_SOURCE))
     if failures:
         print("\n".join(code))
     for failure in failures:

@@ -151,22 +151,28 @@ GPUSYNC_HD average_place opaque_place(Grid grid, const average_place& place) {
 }
 
 /// Its own text of all steps, for idle steps are to be empty. `steps` is a multiple of average_period and at least
-/// 2 x average_checked.
+/// 2 x average_checked. A loop for each kind of step, so that no step of any barrier asks of which kind it is:
+/// compilers split a loop of all kinds for some barriers and not for others.
 GPUSYNC_API_TEMPLATE
 template <class Grid, class Boundary>
 GPUSYNC_HD void all_steps(const average_text& text, Grid grid, uint32_t steps, average_kept& kept,
                           Boundary&& boundary) {
   kept.place = opaque_place(grid, kept.place);
   const uint32_t tail = steps - average_checked;
+  const auto data_step = [&](uint32_t s, bool check) {
+    kept.wrong += average_step(text.data.values, &kept.place, s % average_period, check);
+  };
   uint32_t s = 0;
-  for (uint32_t part = 0; part < 3; ++part) {
-    const uint32_t end = part == 0 ? average_checked : part == 1 ? tail : steps;
-    const bool data_steps = text.stores || part != 1;
-    for (; s < end; ++s) {
-      if (data_steps)
-        kept.wrong += average_step(text.data.values, &kept.place, s % average_period, text.stores || s != tail);
-      if (!boundary(s)) return;
-    }
+  for (const uint32_t end = text.stores ? steps : average_checked; s < end; ++s) {
+    data_step(s, true);
+    if (!boundary(s)) return;
+  }
+  for (; s < tail; ++s) {
+    if (!boundary(s)) return;
+  }
+  for (; s < steps; ++s) {
+    data_step(s, s != tail);
+    if (!boundary(s)) return;
   }
 }
 #endif

@@ -21,15 +21,15 @@ namespace gpusync::tool {
 
 namespace {
 
-template <bool Dependent>
+template <kernel_start How>
 __global__ void __launch_bounds__(1024) waits(waiting_task task) {
-  if constexpr (Dependent) wait_for_kernel_before();
+  wait_for_kernel_before<How>();
   carry_out(task);
 }
 
-template <bool Dependent>
+template <kernel_start How>
 __global__ void __launch_bounds__(1024) does_nothing() {
-  if constexpr (Dependent) wait_for_kernel_before();
+  wait_for_kernel_before<How>();
 }
 
 template <class Kernel>
@@ -133,7 +133,8 @@ class streamed_program : public counted_program {
  public:
   streamed_program(const cuda_target& where, const launch_shape& shape, double clock_mhz, kernel_start how)
       : counted_program(where, shape, clock_mhz), how_(how) {
-    if (how == kernel_start::cooperative) require_co_resident(where.device(), address(&waits<false>), shape);
+    if (how == kernel_start::cooperative)
+      require_co_resident(where.device(), address(&waits<kernel_start::plain>), shape);
   }
 
  protected:
@@ -144,12 +145,15 @@ class streamed_program : public counted_program {
   virtual void start(const launched_kernel& kernel, unsigned long long* longest) {
     const bool dependent = how_ == kernel_start::dependent;
     if (!kernel.counted) {
-      const void* const empty = dependent ? address(&does_nothing<true>) : address(&does_nothing<false>);
+      const void* const empty =
+          dependent ? address(&does_nothing<kernel_start::dependent>) : address(&does_nothing<kernel_start::plain>);
       return start_kernel(stream(), shape_, how_, empty, nullptr);
     }
     waiting_task task = task_of(kernel, longest);
     void* arguments[] = {&task};
-    start_kernel(stream(), shape_, how_, dependent ? address(&waits<true>) : address(&waits<false>), arguments);
+    start_kernel(stream(), shape_, how_,
+                 dependent ? address(&waits<kernel_start::dependent>) : address(&waits<kernel_start::plain>),
+                 arguments);
   }
 
  private:
@@ -164,8 +168,8 @@ class checked_launch_program : public streamed_program {
 
  private:
   void start(const launched_kernel& kernel, unsigned long long* longest) override {
-    if (!kernel.counted) return launch(where_.device(), stream(), shape_, &does_nothing<false>);
-    launch(where_.device(), stream(), shape_, &waits<false>, task_of(kernel, longest));
+    if (!kernel.counted) return launch(where_.device(), stream(), shape_, &does_nothing<kernel_start::plain>);
+    launch(where_.device(), stream(), shape_, &waits<kernel_start::plain>, task_of(kernel, longest));
   }
 };
 
@@ -265,7 +269,7 @@ class cuda_launch_device : public launch_device {
     if (clock_mhz_ == 0) clock_mhz_ = clock_mhz();
     const launch_shape launched{shape.blocks, shape.threads, 0, method.cluster};
     const auto is = [&](const char* name) { return method.name == name; };
-    if (is(launch_names::cluster)) require_co_resident(where_.device(), address(&waits<false>), launched);
+    if (is(launch_names::cluster)) require_co_resident(where_.device(), address(&waits<kernel_start::plain>), launched);
     if (is(launch_names::dependent) || is(launch_names::dependent_graph)) require_dependent_launch();
     if (is(launch_names::traditional) || is(launch_names::cluster)) return streamed(launched, kernel_start::plain);
     if (is(launch_names::cooperative)) return streamed(launched, kernel_start::cooperative);

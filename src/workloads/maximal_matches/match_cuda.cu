@@ -10,7 +10,7 @@ namespace {
 /// One launch is all that there is to it: no other kernel of boundary/cuda_text.cuh is compiled.
 template <class Text>
 cuda_kernels launched_once() {
-  return {nullptr, reinterpret_cast<const void*>(&run_one_step<Text, false>), nullptr, {}};
+  return {nullptr, reinterpret_cast<const void*>(&run_one_step<Text, kernel_start::plain>), nullptr, nullptr, {}};
 }
 
 template <class Index>
