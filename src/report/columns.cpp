@@ -40,11 +40,17 @@ json rounded(std::optional<double> value) {
   return six;
 }
 
-/// The column, or its only entry if all are the same.
+/// The column, or its only entry if all are the same, or {runs: [entry, how many, …]} if that is a third of it at most.
 json folded(json column) {
   if (column.empty()) return column;
-  const json& first = column.front();
-  return std::ranges::all_of(column, [&](const json& one) { return one == first; }) ? json(first) : column;
+  json runs = json::array();
+  for (size_t begin = 0, end = 0; begin < column.size(); begin = end) {
+    while (end < column.size() && column[end] == column[begin]) ++end;
+    runs.push_back(column[begin]);
+    runs.push_back(end - begin);
+  }
+  if (runs.size() == 2) return runs.front();
+  return 3 * runs.size() <= column.size() ? json{{"runs", std::move(runs)}} : column;
 }
 
 /// The column of one axis; rows without it have null.
@@ -173,7 +179,7 @@ json columns_of(const experiment_rows& some, const device_table& known_devices) 
     const bool is_ok = entry->status == row_status::ok;
     notes.push_back(
         strings.number_of(is_ok ? entry->verification.value_or("") : entry->reason.value_or("no reason given")));
-    clocks.push_back(rounded(entry->clock_mhz));
+    clocks.push_back(entry->clock_mhz ? rounded(std::round(*entry->clock_mhz)) : json());
   }
   json axis_columns = json::object(), of_metrics = json::object();
   for (const std::string& name : axes.names()) axis_columns[printable(name)] = axis_column(some.rows, name, strings);

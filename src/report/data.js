@@ -58,33 +58,46 @@ function addShape(axes) {
   }
 }
 
-/** Columns to rows: what is folded into one entry stands for all. */
+/** What a column has at each place: what is folded into one entry stands for all, a run for as many as it says. */
+function reader(column) {
+  if (column?.runs !== undefined) {
+    const all = [];
+    for (let run = 0; run < column.runs.length; run += 2) {
+      for (let left = column.runs[run + 1]; left > 0; --left) all.push(column.runs[run]);
+    }
+    return (i) => all[i];
+  }
+  return Array.isArray(column) ? (i) => column[i] : () => column;
+}
+
+/** Columns to rows. */
 function rowsOf(columns) {
-  const at = (column, i) => (Array.isArray(column) ? column[i] : column);
-  const {count, strings, axes, metrics} = columns;
+  const {count, strings, metrics} = columns;
+  const [deviceAt, methodAt, documentAt, statusAt, verifiedAt, noteAt, clockAt] =
+    ["device", "method", "document", "status", "verified", "note", "clock"].map((name) => reader(columns[name]));
+  const axes = Object.entries(columns.axes).map(([name, {numbers, words}]) =>
+    [name, reader(numbers ?? words), words !== undefined]);
   const rows = Array.from({length: count}, (_, i) => {
-    const device = shared.devices[at(columns.device, i)];
+    const device = shared.devices[deviceAt(i)];
     const isPublished = device.startsWith(published);
-    const method = strings[at(columns.method, i)];
+    const method = strings[methodAt(i)];
     const own = {};
-    for (const [name, {numbers, words}] of Object.entries(axes)) {
-      const value = at(numbers ?? words, i);
-      if (value !== null && value !== undefined) own[name] = words === undefined ? value : strings[value];
+    for (const [name, valueAt, isWord] of axes) {
+      const value = valueAt(i);
+      if (value !== null && value !== undefined) own[name] = isWord ? strings[value] : value;
     }
     addShape(own);
     return {
-      device, isPublished, axes: own, metrics: {}, document: at(columns.document, i),
+      device, isPublished, axes: own, metrics: {}, document: documentAt(i),
       method: isPublished && method.startsWith(publishedMethod) ? method.slice(publishedMethod.length) : method,
-      status: statuses[at(columns.status, i)], verified: at(columns.verified, i), note: strings[at(columns.note, i)],
-      clock: at(columns.clock, i),
+      status: statuses[statusAt(i)], verified: verifiedAt(i), note: strings[noteAt(i)], clock: clockAt(i),
     };
   });
   for (const [name, column] of Object.entries(metrics)) {
-    const places = column.rows ?? rows.keys();
+    const [valueAt, q1At, q3At, nAt, unitAt] = ["value", "q1", "q3", "n", "unit"].map((part) => reader(column[part]));
     let i = 0;
-    for (const place of places) {
-      rows[place].metrics[name] = {value: at(column.value, i), q1: at(column.q1, i), q3: at(column.q3, i),
-                                   n: at(column.n, i), unit: strings[at(column.unit, i)]};
+    for (const place of column.rows ?? rows.keys()) {
+      rows[place].metrics[name] = {value: valueAt(i), q1: q1At(i), q3: q3At(i), n: nAt(i), unit: strings[unitAt(i)]};
       ++i;
     }
   }

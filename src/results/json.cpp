@@ -3,15 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "results/first_version.hpp"
 #include "results/text.hpp"
+#include "text_file.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -460,24 +457,13 @@ document parse_document(std::string_view text, const std::string& name) {
 }
 
 document read_document(const std::string& path) {
-  const auto unreadable = [&](int error) {
-    throw usage_error(fmt::format("cannot read '{}': {}; expected the file of a result document", printable(path),
-                                  std::strerror(error)));
-  };
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), &std::fclose);
-  if (file == nullptr) unreadable(errno);
+  text_file file(path, printable(path), largest_file);
   std::string text;
-  char buffer[1 << 16];
-  while (const size_t count = std::fread(buffer, 1, sizeof buffer, file.get())) {
-    text.append(buffer, count);
+  for (std::string_view piece; !(piece = file.next()).empty();) {
+    text.append(piece);
     if (text.size() > largest_file) {
       throw usage_error(fmt::format("'{}' is larger than 1 GiB, which no result document is", printable(path)));
     }
-  }
-  if (std::ferror(file.get()) != 0) unreadable(errno);
-  if (text.starts_with("\x1f\x8b")) {
-    throw usage_error(
-        fmt::format("'{}' is compressed: `gunzip -k {}` makes the document of it", printable(path), printable(path)));
   }
   return parse_document(text, path);
 }

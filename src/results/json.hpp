@@ -29,8 +29,8 @@ document from_json(const json& value, const std::string& name);
 /// (with the line and column), cut off, or nested deeper than any result document.
 document parse_document(std::string_view text, const std::string& name);
 
-/// The document in the file at `path`. Throws usage_error as parse_document does, and if the file cannot be
-/// read.
+/// The document in the file at `path`, which gzip may have compressed. Throws usage_error as parse_document does, and
+/// if the file cannot be read, or holds more than 1 GiB of text.
 document read_document(const std::string& path);
 
 }  // namespace gpusync::tool

@@ -218,11 +218,25 @@ class Inputs(ToolTest):
             cases.append((["compare", path, self.good], 2, os.path.basename(path)))
         self.check(cases)
 
-    def test_a_compressed_document_is_said_to_be_one(self):
+    def test_compressed_documents(self):
+        """They are read as they are; what is no whole gzip data, or no document, is refused."""
         name = os.path.join(self.folder.name, "small.gz.json")
-        with gzip.open(name, "wb") as file, open(self.good, "rb") as document:
-            file.write(document.read())
-        self.check([(["report", name, "-o", "{new}"], 2, "gunzip"), (["compare", self.good, name], 2, "small.gz.json")])
+        with open(self.good, "rb") as document:
+            whole = gzip.compress(document.read())
+        with open(name, "wb") as file:
+            file.write(whole)
+        outcome = run("compare", self.good, name)
+        self.assertEqual((outcome.code, outcome.err), (0, ""))
+        wrong = {"cut": (whole[:-9], "cut off"), "damaged": (whole[:20] + b"\xff\xff\xff" + whole[23:], "damaged"),
+                 "other": (gzip.compress(b"no document"), "not JSON"),
+                 "empty": (gzip.compress(b""), "empty")}
+        cases = []
+        for kind, (text, word) in wrong.items():
+            path = os.path.join(self.folder.name, f"{kind}.gz.json")
+            with open(path, "wb") as file:
+                file.write(text)
+            cases.append((["report", path, "-o", "{new}"], 2, word))
+        self.check(cases)
 
     def test_documents_with_a_wrong_value(self):
         cases = []

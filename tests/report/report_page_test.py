@@ -7,6 +7,7 @@ does as well. GPUSYNC_SCREENSHOTS names a folder to keep pictures in. Exit code 
 
 import csv
 import glob
+import gzip
 import io
 import json
 import os
@@ -25,7 +26,7 @@ SAMPLE = os.path.join(ROOT, "tests", "results", "sample.json")
 SCHEMA = os.path.join(ROOT, "src", "results", "results.schema.json")
 COVERAGE = os.path.join(ROOT, "src", "experiments", "coverage.json")
 FIGURES = os.path.join(ROOT, "src", "report", "figures.json")
-RECORDED = sorted(glob.glob(os.path.join(ROOT, "results", "*", "*.json")))
+RECORDED = sorted(glob.glob(os.path.join(ROOT, "results", "*", "*.json*")))
 TOOL = os.environ.get("GPUSYNC_TOOL", "")
 
 # Presses keys on every chart, and looks whether it says something of its first and of its last point.
@@ -46,7 +47,7 @@ FIRST_CHART = "document.querySelector('.chart svg')"
 
 
 def load(path):
-    with open(path, encoding="utf-8") as file:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
         return json.load(file)
 
 

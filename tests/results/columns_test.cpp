@@ -27,6 +27,17 @@ TEST(Columns, FoldWhatIsTheSameAndLeaveOutWhatIsNot) {
   EXPECT_FALSE(found.at("metrics").at("step_time").contains("rows"));
 }
 
+TEST(Columns, SayHowOftenAnEntryFollowsItselfWhereThatIsShorter) {
+  std::vector<row> rows(7, barrier_row("cg", 1));
+  for (int i = 0; i < 5; ++i) rows.push_back(barrier_row("graph", 1.5 + i % 2));
+  const json found = columns_of({h200_document(rows)});
+  const json& runs = found.at("method").at("runs");
+  ASSERT_EQ(runs.size(), 4u);
+  EXPECT_NE(runs[0], runs[2]);
+  EXPECT_EQ((std::vector{runs[1], runs[3]}), (std::vector<json>{7, 5}));
+  EXPECT_EQ(found.at("metrics").at("step_time").at("value").size(), 12u) << "1, seven times, and five that alternate";
+}
+
 TEST(Columns, HaveNullForWhatIsNoNumber) {
   row wrong = barrier_row("cg", 1);
   wrong.metrics[0].second.value = std::nan("");

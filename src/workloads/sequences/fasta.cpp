@@ -1,15 +1,11 @@
 #include "workloads/sequences/fasta.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <zlib.h>
 
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <memory>
 #include <string_view>
 
+#include "text_file.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -198,55 +194,10 @@ class fasta_parser {
   uint64_t column_ = 0;  ///< of the byte at hand
 };
 
-/// A file, decompressed if need be.
-class text_file {
- public:
-  text_file(const std::string& path, uint64_t memory_limit) : path_(path) {
-    struct stat about {};
-    if (stat(path.c_str(), &about) != 0) fail(std::strerror(errno));
-    if (S_ISDIR(about.st_mode)) fail("it is a folder");
-    errno = 0;
-    file_.reset(gzopen(path.c_str(), "rb"));
-    if (!file_) fail(errno == 0 ? "there is no memory left" : std::strerror(errno));
-    gzbuffer(file_.get(), buffer_bytes);
-    if (S_ISREG(about.st_mode) && gzdirect(file_.get()) != 0 && static_cast<uint64_t>(about.st_size) > memory_limit) {
-      throw usage_error(fmt::format("'{}' is {} bytes large, and only {} bytes may be read into memory.", path,
-                                    about.st_size, memory_limit));
-    }
-  }
-
-  /// The next piece; empty at the end.
-  std::string_view next() {
-    const int bytes = gzread(file_.get(), buffer_.data(), static_cast<unsigned>(buffer_.size()));
-    int code = Z_OK;
-    const char* const words = gzerror(file_.get(), &code);
-    if (code == Z_ERRNO) fail(std::strerror(errno));
-    // What a cut file begins with is read without complaint before its end is missed.
-    if (code == Z_BUF_ERROR) fail("its gzip data is cut off");
-    if (bytes < 0 || code < 0) fail(fmt::format("its gzip data is damaged ({})", words));
-    return {buffer_.data(), static_cast<size_t>(bytes)};
-  }
-
- private:
-  static constexpr unsigned buffer_bytes = 1 << 17;
-
-  struct closing {
-    void operator()(gzFile_s* file) const { gzclose(file); }
-  };
-
-  [[noreturn]] void fail(const std::string& reason) const {
-    throw usage_error(fmt::format("'{}' cannot be read: {}.", path_, reason));
-  }
-
-  std::string path_;
-  std::unique_ptr<gzFile_s, closing> file_;
-  std::vector<char> buffer_ = std::vector<char>(buffer_bytes);
-};
-
 }  // namespace
 
 std::vector<sequence> read_fasta(const std::string& path, uint64_t memory_limit) {
-  text_file file(path, memory_limit);
+  text_file file(path, path, memory_limit);
   fasta_parser parser(path, memory_limit);
   for (std::string_view piece; !(piece = file.next()).empty();) {
     const auto* const bytes = reinterpret_cast<const uint8_t*>(piece.data());
