@@ -70,6 +70,10 @@ ring = {"shape": "132x256", "neighbours": 2, "work": "none"}
 says("{} of the time of the grid barrier and {} of a graph with programmatic launch (PDL), at 132 x 256 in a ring",
      halos("halo", f"step_time_over_{default}", **ring), halos("halo", "step_time_over_graph-pdl", **ring))
 
+lockstep = [halos("neighbour-barrier", f"step_time_over_{default}", shape=shape, neighbours=n, work="none")
+            for shape in ("132x256", "132x1024") for n in (2, 4, 8)]
+says("on one block a multiprocessor, {} to {} of the grid barrier's time", min(lockstep), max(lockstep))
+
 # Work of unlike length, 4 KB a block.
 big = record("nvidia-h200/halo-exchange-bytes", "step_time")
 big_shapes = ["132x256", "132x1024", "264x512"]

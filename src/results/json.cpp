@@ -457,13 +457,19 @@ document parse_document(std::string_view text, const std::string& name) {
 }
 
 document read_document(const std::string& path) {
-  text_file file(path, printable(path), largest_file);
+  text_file file(path, printable(path),
+                 path == "-" ? "; expected the file of a result document; standard input is /dev/stdin"
+                             : "; expected the file of a result document");
+  const auto require_room = [&](uint64_t bytes) {
+    if (bytes > largest_file) {
+      throw usage_error(fmt::format("'{}' is larger than 1 GiB, which no result document is", printable(path)));
+    }
+  };
+  require_room(file.size());
   std::string text;
   for (std::string_view piece; !(piece = file.next()).empty();) {
     text.append(piece);
-    if (text.size() > largest_file) {
-      throw usage_error(fmt::format("'{}' is larger than 1 GiB, which no result document is", printable(path)));
-    }
+    require_room(text.size());
   }
   return parse_document(text, path);
 }

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> recorded_documents() {
   std::vector<fs::path> paths;
   for (const auto& entry : fs::recursive_directory_iterator(GPUSYNC_RECORDED_RESULTS)) {
-    if (entry.path().extension() == ".json") paths.push_back(entry.path());
+    const std::string name = entry.path().filename();
+    if (name.ends_with(".json") || name.ends_with(".json.gz")) paths.push_back(entry.path());
   }
   return paths;
 }

@@ -12,8 +12,8 @@ data, and if they do not, no fence and no invalidation in the loop at all. Of an
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
 orders nothing: no fence anywhere. Of a barrier of neighbours: one fence, one strong store, and polls that are plain strong
 loads, behind which nothing is asked any more. Of a halo by words: each word is stored and polled by one strong access, and there is no fence at all.
-Of what the tool measures them beside: a dependent kernel finds its place before it waits, and a loop of idle steps has no
-data in it, NVIDIA's barrier as ours.
+Of the kernels that the tool measures: a dependent one that lets in the next first finds its place before it waits, and a
+loop of idle steps has no data in it, with NVIDIA's barrier as with ours.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
 
@@ -230,6 +230,14 @@ def instructions(dump, kernel):
     return re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\d+\s+)?([A-Z][^;]*?)\s*;", body)
 
 
+def loops(code):
+    """Where a branch goes back: what it repeats. Instructions are 16 bytes each."""
+    for i, one in enumerate(code):
+        target = re.match(r"BRA(?:\.\S+)? (?:U?P\w+, )?0x([0-9a-f]+)$", one)
+        if target and int(target[1], 16) // 16 < i:
+            yield code[int(target[1], 16) // 16:i + 1]
+
+
 def index_of(code, prefix, start=0):
     return next((i for i in range(start, len(code)) if code[i].startswith(prefix)), None)
 
@@ -414,7 +422,8 @@ def check_halo(code, kernel, access):
 def check_methods(dump):
     """Of the tool's own kernels, of which figures of rivals are."""
     names = re.findall(r"Function : (\S+)", dump)
-    the_only = lambda *parts: next(one for one in names if all(part in one for part in parts))
+    the_only = lambda *parts: next((one for one in names if all(part in one for part in parts)),
+                                   f"{parts}, of which there is none")
     place = ("SR_TID", "SR_CTAID")
     for how, number in (("plain", 0), ("dependent", 1), ("late", 2)):
         code = instructions(dump, the_only("run_one_step", f"kernel_startE{number and number + 1}E"))
@@ -430,10 +439,10 @@ def check_methods(dump):
             expect(not any(word in i for i in code[wait:] for word in place), "dependent: finds its place before it waits")
     for barrier in ("cooperative_groups", "lock_based", "placed_counters"):
         code = instructions(dump, the_only("run_all_steps", barrier))
-        stores = [i for i in range(len(code)) if code[i].startswith("STG.E desc")]
-        fences = [i for i in range(len(code)) if code[i].startswith("MEMBAR")]
-        expect(any(not any(begin < i < end for i in stores) for begin, end in zip(fences, fences[1:])),
-               f"{barrier}: idle steps are a loop of their own")
+        has = lambda part, what: any(i.startswith(what) for i in part)
+        steps = [part for part in loops(code) if has(part, "BAR.SYNC") and has(part, "MEMBAR")]
+        expect(any(has(part, "STG.E desc") for part in steps), f"{barrier}: a loop of steps with data")
+        expect(any(not has(part, "STG.E desc") for part in steps), f"{barrier}: idle steps are a loop of their own")
     return code
 
 
@@ -443,8 +452,9 @@ def disassembled(nvcc, cuobjdump, include, source_text, barriers_of=None):
         source, binary = os.path.join(folder, "phases.cu"), os.path.join(folder, "phases.cubin")
         with open(source, "w", encoding="utf-8") as file:
             file.write(source_text)
-        notes = subprocess.run([nvcc, "-std=c++17", "-O3", "-arch=sm_90", "-cubin", "-Xptxas", "-v", f"-I{include}",
-                                f"-I{os.path.dirname(os.path.abspath(include))}/src", source, "-o", binary], check=True, stderr=subprocess.PIPE, text=True).stderr
+        tool = os.path.join(os.path.dirname(os.path.abspath(include)), "src")
+        notes = subprocess.run([nvcc, "-std=c++17", "-O3", "-arch=sm_90", "-cubin", "-Xptxas", "-v", f"-I{include}", f"-I{tool}",
+                                source, "-o", binary], check=True, stderr=subprocess.PIPE, text=True).stderr
         if barriers_of is not None:
             for kernel, text in re.findall(r"entry function '(\w+)'(.*?)(?=Compiling entry|$)", notes, re.S):
                 used = re.search(r"used (\d+) barriers", text)

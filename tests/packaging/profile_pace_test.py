@@ -23,7 +23,7 @@ loader.exec_module(script)
 
 WALK = "void gpusync::tool::paced_kernel<gpusync::tool::column_walk_text, gpusync::pace::{}>(T1)"
 ALIGNED = ("void gpusync::tool::run_one_step<gpusync::tool::match_text<gpusync::tool::match_{}, (gpusync::tool::pace_kind){}, "
-           "(gpusync::tool::pace_kind){}>, (bool)0>(T1, unsigned int)")
+           "(gpusync::tool::pace_kind){}>, (gpusync::tool::kernel_start)0>(T1, unsigned int)")
 
 # As `ncu --csv --page raw --print-units base --log-file` writes it, between its own remarks.
 PRINTED = '''==PROF== Connected to process 4242 (/opt/gpusync/bin/gpusync)
@@ -74,8 +74,8 @@ class Parsing(unittest.TestCase):
                  ("tree", 0, 1): "suffix-tree+control-2", ("array", 1, 1): "suffix-array+control-both"}
         for (index, edges, suffixes), method in names.items():
             self.assertEqual(script.method_of(ALIGNED.format(index, edges, suffixes)), method)
-            self.assertEqual(script.method_of(ALIGNED.format(index, edges, suffixes).replace("(bool)0", "false")), method)
-        self.assertIsNone(script.method_of("void gpusync::tool::run_one_step<gpusync::tool::stencil_text, (bool)0>(T1, unsigned int)"))
+            self.assertEqual(script.method_of(ALIGNED.format(index, edges, suffixes).replace("(gpusync::tool::kernel_start)0", "gpusync::tool::kernel_start::plain")), method)
+        self.assertIsNone(script.method_of("void gpusync::tool::run_one_step<gpusync::tool::stencil_text, (gpusync::tool::kernel_start)0>(T1, unsigned int)"))
 
     def test_what_an_alignment_saves(self):
         found = {"suffix-tree": {"time": 2000.0, "loaded_sectors": 1e6, "l2_read_misses": 100.0},
@@ -144,10 +144,10 @@ if kernel == "regex:.*(paced_kernel).*":
         names.append(paced.format("pace::compiler_fence", every))
         names.append(paced.format({"block": "pace::block", "lead1": "pace::lead<(unsigned int)1>"}[form], every))
 elif kernel == "regex:.*(match_text).*":
-    names = ["void run_one_step<match_text<match_%s, (pace_kind)%d, (pace_kind)%d>, (bool)0>(T1)" % (index, edges, suffixes)
+    names = ["void run_one_step<match_text<match_%s, (pace_kind)%d, (pace_kind)%d>, (kernel_start)0>(T1)" % (index, edges, suffixes)
              for index in ("tree", "array") for edges, suffixes in ((0, 0), (2, 0), (0, 2), (2, 2), (1, 0), (0, 1), (1, 1))]
     if os.environ.get("PRETEND") == "shorter": names.pop()
-    if os.environ.get("PRETEND") == "renamed": names = 14 * ["void run_one_step<average_text, 0>(T1, unsigned int)"]
+    if os.environ.get("PRETEND") == "renamed": names = 14 * ["void run_one_step<average_text, (kernel_start)0>(T1, unsigned int)"]
 elif kernel == "regex:.*(single_panels).*":
     names = 300 * ["void single_panels<(panel_op)0>(T1, unsigned int)"]
 else:

@@ -162,6 +162,12 @@ inline answer advise(const situation& asked, const device_costs& costs) {
       found.refused.push_back({one.which, std::move(reason)});
     }
   }
+  // Documents of before kernels could let in the next late know the other place alone.
+  if (asked.gpus == 1 && costs.find(way::dependent_graph) != nullptr &&
+      costs.find(way::late_dependent_graph) == nullptr) {
+    found.refused.push_back(
+        {way::late_dependent_graph, "its costs on this device are not known; `gpusync run step-costs` measures them"});
+  }
   if (found.predictions.empty()) {
     throw invalid_argument("No way to wait is known for this: " +
                            (found.refused.empty() ? "the costs are empty" : found.refused.front().reason) + ".");

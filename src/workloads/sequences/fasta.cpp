@@ -197,7 +197,11 @@ class fasta_parser {
 }  // namespace
 
 std::vector<sequence> read_fasta(const std::string& path, uint64_t memory_limit) {
-  text_file file(path, path, memory_limit);
+  text_file file(path, path);
+  if (file.size() > memory_limit) {
+    throw usage_error(fmt::format("'{}' is {} bytes large, and only {} bytes may be read into memory.", path,
+                                  file.size(), memory_limit));
+  }
   fasta_parser parser(path, memory_limit);
   for (std::string_view piece; !(piece = file.next()).empty();) {
     const auto* const bytes = reinterpret_cast<const uint8_t*>(piece.data());
