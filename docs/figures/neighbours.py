@@ -2,8 +2,8 @@
 
 default = "placed-counters-acquire-release"
 halos = record("nvidia-h200/halo-exchange", "step_time")
-methods = {"halo": "halo", "neighbour_barrier": "neighbour-barrier", "grid_barrier": default, "cg": "cg", "graph": "graph",
-           "PDL": ("graph-pdl", "graph-pdl-late")}
+methods = {"halo": ["halo"], "neighbour_barrier": ["neighbour-barrier"], "grid_barrier": [default], "cg": ["cg"],
+           "graph": ["graph"], "PDL": ["graph-pdl", "graph-pdl-late"]}
 works = {"none": "none", "exponential, 1 us": "exponential-1000"}
 shapes = ["132x256", "132x1024", "264x512", "1056x256"]
 
@@ -13,8 +13,7 @@ def step(row, column):
         return STATED  # what was asked for
     if column not in methods:
         return STATED if column == "neighbours" else None
-    of = methods[column] if isinstance(methods[column], tuple) else (methods[column],)
-    return min(halos(one, shape=row[0].replace(" ", ""), neighbours=row[1], work=works[row[2]]) for one in of)
+    return min(halos(one, shape=row[0].replace(" ", ""), neighbours=row[1], work=works[row[2]]) for one in methods[column])
 
 
 states("1 KB a block, no work besides, and with work before each publishing whose length is drawn per block and step with "
@@ -179,7 +178,8 @@ says("Little of that is hidden: {} us at 132 x 256, where the same plate takes {
      "alone {} (", ends("halo-votes-strips", **small), plates("halo-strips", **small),
      record("nvidia-h200/grid-votes", "step_time")("vote-or", shape="132x256"))
 states("a tolerance ({}, of points between 0 and 1, after {} steps)", "its axes: what the host has chosen")
+of_before = [way for way in ending_ways if way != "graph-pdl-late"]
 ending_cubes = record("nvidia-h100/converging-cube", "step_time")
 says("`votes-on-chip` {} us (float) and {} (double), the best graph {} and {} (",
      *(ending_cubes("votes-on-chip", type=kind) for kind in ("float", "double")),
-     *(best_of_launches(ending_cubes, ("relaunch", "graph", "graph-pdl", "graph-while"), type=kind) for kind in ("float", "double")))
+     *(best_of_launches(ending_cubes, of_before, type=kind) for kind in ("float", "double")))

@@ -26,9 +26,12 @@ __global__ void idle_step() {
 
 const void* idle_kernel(kernel_start how) {
   const auto address = [](void (*kernel)()) { return reinterpret_cast<const void*>(kernel); };
-  return how == kernel_start::dependent        ? address(&idle_step<kernel_start::dependent>)
-         : how == kernel_start::dependent_late ? address(&idle_step<kernel_start::dependent_late>)
-                                               : address(&idle_step<kernel_start::plain>);
+  const cuda_kernels idle{nullptr,
+                          address(&idle_step<kernel_start::plain>),
+                          address(&idle_step<kernel_start::dependent>),
+                          address(&idle_step<kernel_start::dependent_late>),
+                          {}};
+  return idle.step(how);
 }
 
 /// What the programs of one computation have in common.

@@ -424,9 +424,10 @@ def check_methods(dump):
     names = re.findall(r"Function : (\S+)", dump)
     the_only = lambda *parts: next((one for one in names if all(part in one for part in parts)),
                                    f"{parts}, of which there is none")
+    has = lambda part, what: any(i.startswith(what) for i in part)
     place = ("SR_TID", "SR_CTAID")
-    for how, number in (("plain", 0), ("dependent", 1), ("late", 2)):
-        code = instructions(dump, the_only("run_one_step", f"kernel_startE{number and number + 1}E"))
+    for how, number in (("plain", 0), ("dependent", 2), ("late", 3)):  # of kernel_start
+        code = instructions(dump, the_only("run_one_step", f"kernel_startE{number}E"))
         wait, lets_in = index_of(code, "ACQBULK"), index_of(code, "PREEXIT")
         if how == "plain":
             expect(wait is None and lets_in is None, "plain: waits for no kernel, and lets none in")
@@ -434,12 +435,11 @@ def check_methods(dump):
         expect(wait is not None and lets_in is not None, f"{how}: waits for the kernel before, and lets in the next")
         if failures:
             return code
-        expect((lets_in < wait) == (how == "dependent"), f"{how}: lets in the next {how} of its wait")
+        expect((lets_in < wait) == (how == "dependent"), f"{how}: lets in the next on its side of the wait")
         if how == "dependent":
             expect(not any(word in i for i in code[wait:] for word in place), "dependent: finds its place before it waits")
     for barrier in ("cooperative_groups", "lock_based", "placed_counters"):
         code = instructions(dump, the_only("run_all_steps", barrier))
-        has = lambda part, what: any(i.startswith(what) for i in part)
         steps = [part for part in loops(code) if has(part, "BAR.SYNC") and has(part, "MEMBAR")]
         expect(any(has(part, "STG.E desc") for part in steps), f"{barrier}: a loop of steps with data")
         expect(any(not has(part, "STG.E desc") for part in steps), f"{barrier}: idle steps are a loop of their own")

@@ -22,8 +22,9 @@ script = importlib.util.module_from_spec(importlib.util.spec_from_loader("profil
 loader.exec_module(script)
 
 WALK = "void gpusync::tool::paced_kernel<gpusync::tool::column_walk_text, gpusync::pace::{}>(T1)"
+PLAIN = "(gpusync::tool::kernel_start)0"
 ALIGNED = ("void gpusync::tool::run_one_step<gpusync::tool::match_text<gpusync::tool::match_{}, (gpusync::tool::pace_kind){}, "
-           "(gpusync::tool::pace_kind){}>, (gpusync::tool::kernel_start)0>(T1, unsigned int)")
+           f"(gpusync::tool::pace_kind){{}}>, {PLAIN}>(T1, unsigned int)")
 
 # As `ncu --csv --page raw --print-units base --log-file` writes it, between its own remarks.
 PRINTED = '''==PROF== Connected to process 4242 (/opt/gpusync/bin/gpusync)
@@ -73,9 +74,10 @@ class Parsing(unittest.TestCase):
                  ("tree", 2, 2): "suffix-tree+both", ("array", 1, 0): "suffix-array+control-1",
                  ("tree", 0, 1): "suffix-tree+control-2", ("array", 1, 1): "suffix-array+control-both"}
         for (index, edges, suffixes), method in names.items():
-            self.assertEqual(script.method_of(ALIGNED.format(index, edges, suffixes)), method)
-            self.assertEqual(script.method_of(ALIGNED.format(index, edges, suffixes).replace("(gpusync::tool::kernel_start)0", "gpusync::tool::kernel_start::plain")), method)
-        self.assertIsNone(script.method_of("void gpusync::tool::run_one_step<gpusync::tool::stencil_text, (gpusync::tool::kernel_start)0>(T1, unsigned int)"))
+            kernel = ALIGNED.format(index, edges, suffixes)
+            self.assertEqual(script.method_of(kernel), method)
+            self.assertEqual(script.method_of(kernel.replace(PLAIN, "gpusync::tool::kernel_start::plain")), method)
+        self.assertIsNone(script.method_of(f"void gpusync::tool::run_one_step<gpusync::tool::stencil_text, {PLAIN}>(T1, unsigned int)"))
 
     def test_what_an_alignment_saves(self):
         found = {"suffix-tree": {"time": 2000.0, "loaded_sectors": 1e6, "l2_read_misses": 100.0},
