@@ -436,8 +436,8 @@ def check_methods(dump):
         if failures:
             return code
         expect((lets_in < wait) == (how == "dependent"), f"{how}: lets in the next on its side of the wait")
-        if how == "dependent":
-            expect(not any(word in i for i in code[wait:] for word in place), "dependent: finds its place before it waits")
+        expect(not any(word in i for i in code[wait:] for word in place), f"{how}: finds its place before it waits")
+        expect(any("LDC" in i and "c[0x0][0x2" in i for i in code[:wait]), f"{how}: reads an argument before it waits")
     for barrier in ("cooperative_groups", "lock_based", "placed_counters"):
         code = instructions(dump, the_only("run_all_steps", barrier))
         steps = [part for part in loops(code) if has(part, "BAR.SYNC") and has(part, "MEMBAR")]
