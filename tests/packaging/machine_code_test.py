@@ -204,6 +204,11 @@ extern "C" __global__ void halo_double(halo<double, halo_form::words> exchange, 
 METHODS_SOURCE = """
 #include "boundary/cuda_text.cuh"
 #include "workloads/average/average.hpp"
+#include <gpusync/grid/tree.hpp>
+namespace gpusync::grid {
+using tree_of_two = tree<2, ordering::acquire_release>;
+using tree_of_three = tree<3, ordering::acquire_release>;
+}
 namespace gpusync::tool {
 #define ONE_STEP(how) template __global__ void run_one_step<average_text, kernel_start::how>(average_text, uint32_t)
 ONE_STEP(plain);
@@ -213,6 +218,8 @@ ONE_STEP(dependent_late);
 ALL_STEPS(cooperative_groups);
 ALL_STEPS(lock_based<ordering::acquire_release>);
 ALL_STEPS(placed_counters<ordering::acquire_release>);
+ALL_STEPS(tree_of_two);
+ALL_STEPS(tree_of_three);
 }
 """
 
@@ -438,11 +445,12 @@ def check_methods(dump):
         expect((lets_in < wait) == (how == "dependent"), f"{how}: lets in the next on its side of the wait")
         expect(not any(word in i for i in code[wait:] for word in place), f"{how}: finds its place before it waits")
         expect(any("LDC" in i and "c[0x0][0x2" in i for i in code[:wait]), f"{how}: reads an argument before it waits")
-    for barrier in ("cooperative_groups", "lock_based", "placed_counters"):
+    for barrier in ("cooperative_groups", "lock_based", "placed_counters", "treeILi2E", "treeILi3E"):
         code = instructions(dump, the_only("run_all_steps", barrier))
         steps = [part for part in loops(code) if has(part, "BAR.SYNC") and has(part, "MEMBAR")]
         expect(any(has(part, "STG.E desc") for part in steps), f"{barrier}: a loop of steps with data")
         expect(any(not has(part, "STG.E desc") for part in steps), f"{barrier}: idle steps are a loop of their own")
+        expect(not any(has(part, ("LDL", "STL")) for part in steps), f"{barrier}: a step keeps nothing in local memory")
     return code
 
 

@@ -62,6 +62,7 @@ struct tree : algorithm_defaults {
     own.goal = phase_word::goal(Grid::memory::template load<memory_order::relaxed, scope::device>(words));
     uint32_t rank = who.rank;
     uint32_t count = who.count;
+    GPUSYNC_UNROLL(Levels)
     for (int level = 0; level < Levels; ++level) {
       // Counters are numbered level by level from the top. A level of groups begins behind the most groups that the
       // levels above can have, whatever the number of members: words() has room for that.
@@ -117,6 +118,9 @@ struct tree : algorithm_defaults {
   template <class Grid>
   GPUSYNC_HD static void climb(Grid grid, uint32_t* words, const state& own) {
     using memory = typename Grid::memory;
+    // Unrolled, here and in join(): with a level that is only known at run time the whole handle is kept in local
+    // memory.
+    GPUSYNC_UNROLL(Levels)
     for (int level = 0; level + 1 < Levels; ++level) {
       const uint32_t before = memory::template fetch_add<hands_on<Order>, scope::device>(
           words + own.line[level] * detail::line_words, own.step[level]);
