@@ -28,6 +28,7 @@ def step(row, column):
 table("| method | 132 x 32 |", step)
 says("by its idle 132 x 256 of {} us this run was in the fast one", four("graph", shape="132x256", stores=0))
 states("by its idle 132 x {} of", "a shape")
+states("took up to {} % longer than [before]", "beside the document of the same name at 9c52410, of e531dcd")
 states_of_graphs = record("nvidia-h200/graph-states", "step_time")
 slow, fast = (states_of_graphs("graph", history=history, stores=0) for history in ("graph-uploaded", "clean"))
 says("Graphs have a slow state, {} us an idle step more", slow - fast)
@@ -120,12 +121,20 @@ def let_in(row, column):
 table("| us a step, H200 | graph | first |", let_in, digits=3, best=min)
 counts = logs("nvidia-h100/dependent-launches.txt", r"per SM (\d+) to \d+"), logs("nvidia-h100/dependent-launches.txt", r"to (\d+)$")
 says("{} to {} blocks of one step on a multiprocessor", min(counts[0]), max(counts[1]))
-lacks = [of_steps("graph-pdl", shape=shape, stores=stores) - four("graph-pdl", shape=shape, stores=stores)
-         for shape in ("132x32", "132x256", "264x1024", "1056x256") for stores in (0, 1)]
-says("`first` took {} to {} us more so", min(lacks), max(lacks))
-busy = {"shape": "132x256", "stores": 1}
-says("at 132 x 256 with stores in flight {} and {}, behind the wait {}", of_steps("graph-pdl", **busy), four("graph-pdl", **busy),
-     of_steps("graph-pdl-late", **busy))
+
+
+def in_program_turns(method, shape):
+    """The median steps of two of the four turns with stores in flight, of 64fc3c3 and of 9c52410."""
+    pattern = rf"{shape} +1 +{method} +([\d.]+) +([\d.]+) +[\d.]+ +[\d.]+$"
+    return [logs("nvidia-h200/programs-in-turns.txt", pattern, turn)[1] for turn in (1, 2)]
+
+
+says("`graph-pdl-late` took {} us without and {} with it, `graph-pdl` {} and {}, in turns",
+     *in_program_turns("graph-pdl-late", "132x256"), *in_program_turns("graph-pdl", "132x256"))
+says("it gains little or nothing: {} and {}, {} and {}.",
+     *in_program_turns("graph-pdl-late", "1056x256"), *in_program_turns("graph-pdl", "1056x256"))
+states("At {} x {} it gains little", "a shape")
+states("of both: `if ((place & number) == ~{}u)", "a number of the example")
 
 
 def late_beside_first(name):
@@ -138,7 +147,7 @@ def late_beside_first(name):
 late, late_there = (late_beside_first(f"{gpu}/step-costs") + late_beside_first(f"{gpu}/advice")
                     for gpu in ("nvidia-h200", "nvidia-h100"))
 says("In {} random situations of an H200", len(late))
-states("behind the wait took over {} us less in", "a little more than the most that first lacks")
+states("behind the wait took over {} us less in", "a difference that counts")
 says("us less in {}, more in {}; in as many of an H100", sum(one < -0.2 for one in late), sum(one > 0.2 for one in late))
 says("documents](../results/nvidia-h100/advice.json)) in {} and {}.", sum(one < -0.2 for one in late_there),
      sum(one > 0.2 for one in late_there))
