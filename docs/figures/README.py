@@ -22,10 +22,9 @@ def gain(shape, stores):
 
 gains = {case: gain(*case) for case in cases}
 says("mostly faster than the best barrier: in {} of {} cases of", sum(one > 1.01 for one in gains.values()), len(cases))
-if not all(gains["1056x256", stores] < 0.99 for stores in (0, 1)):
-    raise ValueError("README.md says that the barrier is faster at 1056 x 256")
 says("by up to {} times. With eight", max(gains.values()))
-states("eight blocks on a multiprocessor ({} x {})", "a shape")
+says("the barrier takes {} and {} of that graph's time", *(gains["1056x256", stores] for stores in (0, 1)))
+states("eight blocks on a multiprocessor, {} x {},", "a shape")
 plate = record("nvidia-h200/jacobi", "step_time")
 says("a step of a Jacobi relaxation takes {} us so, and {} the usual way",
      *(plate(way, shape="132x512", elements=1024, type="float") for way in ("graph-pdl-late", "graph-pdl")))

@@ -12,8 +12,8 @@ data, and if they do not, no fence and no invalidation in the loop at all. Of an
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
 orders nothing: no fence anywhere. Of a barrier of neighbours: one fence, one strong store, and polls that are plain strong
 loads, behind which nothing is asked any more. Of a halo by words: each word is stored and polled by one strong access, and there is no fence at all.
-Of the kernels that the tool measures: a dependent one that lets in the next first finds its place before it waits, and a
-loop of idle steps has no data in it, with NVIDIA's barrier as with ours.
+Of the kernels that the tool measures: a dependent one finds its place and reads an argument before it waits, and a loop of
+idle steps has no data in it, with NVIDIA's barrier as with ours, and no step keeps anything in local memory.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
 
@@ -204,22 +204,18 @@ extern "C" __global__ void halo_double(halo<double, halo_form::words> exchange, 
 METHODS_SOURCE = """
 #include "boundary/cuda_text.cuh"
 #include "workloads/average/average.hpp"
-#include <gpusync/grid/tree.hpp>
-namespace gpusync::grid {
-using tree_of_two = tree<2, ordering::acquire_release>;
-using tree_of_three = tree<3, ordering::acquire_release>;
-}
 namespace gpusync::tool {
 #define ONE_STEP(how) template __global__ void run_one_step<average_text, kernel_start::how>(average_text, uint32_t)
 ONE_STEP(plain);
 ONE_STEP(dependent);
 ONE_STEP(dependent_late);
-#define ALL_STEPS(name) template __global__ void run_all_steps(average_text, uint32_t, barrier_with<grid::name>)
+#define ALL_STEPS(...) \\
+  template __global__ void run_all_steps(average_text, uint32_t, barrier_with<grid::__VA_ARGS__>)
 ALL_STEPS(cooperative_groups);
 ALL_STEPS(lock_based<ordering::acquire_release>);
 ALL_STEPS(placed_counters<ordering::acquire_release>);
-ALL_STEPS(tree_of_two);
-ALL_STEPS(tree_of_three);
+ALL_STEPS(tree<2, ordering::acquire_release>);
+ALL_STEPS(tree<3, ordering::acquire_release>);
 }
 """
 
