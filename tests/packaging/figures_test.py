@@ -111,6 +111,18 @@ class Figures(unittest.TestCase):
         self.write("docs/figures/page.py", MAPPING + "[][0]\n")
         self.refused("docs/figures/page.py: IndexError: list index out of range")
 
+    def test_parts_know_the_mapping_and_not_each_other(self):
+        (self.root / "docs/figures/page").mkdir()
+        sentence, *rest = MAPPING.partition("table(")
+        self.write("docs/figures/page.py", sentence)
+        self.refused("for 2 figures")
+        self.write("docs/figures/page/a_table.py", "".join(rest) + "of_the_table = 1\n")
+        self.assertEqual(self.run_script("--check").returncode, 0)
+        self.write("docs/figures/page/behind.py", "of_the_table\n")
+        self.refused("docs/figures/page/behind.py: NameError: name 'of_the_table' is not defined")
+        self.write("docs/figures/page/behind.py", 'says("Nothing takes {} us", 1)\n')
+        self.refused("'Nothing takes {} us' stands there 0 times, not once; change it in docs/figures/page/behind.py, too")
+
     def test_wrong_usage(self):
         outcome = self.run_script("--all")
         self.assertEqual(outcome.returncode, 2)
