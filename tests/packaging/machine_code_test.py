@@ -428,7 +428,6 @@ def check_methods(dump):
     the_only = lambda *parts: next((one for one in names if all(part in one for part in parts)),
                                    f"{parts}, of which there is none")
     has = lambda part, what: any(i.startswith(what) for i in part)
-    place = ("SR_TID", "SR_CTAID")
     for how, number in (("plain", 0), ("dependent", 2), ("late", 3)):  # of kernel_start
         code = instructions(dump, the_only("run_one_step", f"kernel_startE{number}E"))
         wait, lets_in = index_of(code, "ACQBULK"), index_of(code, "PREEXIT")
@@ -439,7 +438,8 @@ def check_methods(dump):
         if failures:
             return code
         expect((lets_in < wait) == (how == "dependent"), f"{how}: lets in the next on its side of the wait")
-        expect(not any(word in i for i in code[wait:] for word in place), f"{how}: finds its place before it waits")
+        expect(not any("SR_CTAID" in i for i in code[wait:]), f"{how}: a block finds its place before it waits")
+        expect(not has(code, "R2UR"), f"{how}: what a block has in common stays in uniform registers")
         expect(any("LDC" in i and "c[0x0][0x2" in i for i in code[:wait]), f"{how}: reads an argument before it waits")
     for barrier in ("cooperative_groups", "lock_based", "placed_counters", "treeILi2E", "treeILi3E"):
         code = instructions(dump, the_only("run_all_steps", barrier))

@@ -1,6 +1,9 @@
 // Situations on host threads: every way to wait leaves what it should, and what is not there is found.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "boundary/steps_host.hpp"
 #include "experiments/advice/measured_situations.hpp"
 
@@ -40,6 +43,62 @@ TEST(Situations, EveryWayToWaitEndsWithTheSameWords) {
     }
     EXPECT_GE(ways, where.waits_for == advice::dependence::all ? 2u : 4u);
   }
+}
+
+/// By how many means of one draw blocks are late: on average, the latest of each step in the mean, and the latest of
+/// all.
+struct lateness {
+  double mean = 0, latest = 0, latest_of_all = 0;
+};
+
+lateness lateness_of(const halo_work& work, uint32_t blocks, uint32_t steps) {
+  lateness found;
+  for (uint32_t s = 0; s < steps; ++s) {
+    double latest = 0;
+    for (uint32_t b = 0; b < blocks; ++b) {
+      const double draw = 1.0 * work.cycles(b, s) / work.mean;
+      found.mean += draw / blocks / steps;
+      latest = std::max(latest, draw);
+    }
+    found.latest += latest / steps;
+    found.latest_of_all = std::max(found.latest_of_all, latest);
+  }
+  return found;
+}
+
+/// A block that is late by seventeen means in the first step of every run made short runs longer by a sixth.
+TEST(Situations, NoBlockAndNoStepIsLateMoreThanOthers) {
+  const advice::device_room h200{132, 2048, 32};
+  size_t short_runs = 0;
+  double latest = 0, expected = 0;
+  for (const advice::situation& where : random_situations(1, 360, device_kind::cuda, h200)) {
+    const halo_work work = work_of(where, 1980).varying;
+    if (work.distribution != halo_work::kind::exponential) continue;
+    const auto steps = static_cast<uint32_t>(std::min<uint64_t>(where.steps, halo_work::repeats));
+    const lateness found = lateness_of(work, where.blocks, steps);
+    const double draws = 1.0 * where.blocks * steps;
+    EXPECT_NEAR(found.mean, 1, 4.5 / std::sqrt(draws)) << in_words(where);
+    EXPECT_LT(found.latest_of_all, std::log(draws) + 6) << in_words(where);
+    if (steps > 24) continue;
+    short_runs += 1;
+    latest += found.latest;
+    expected += advice::greatest_of(where.blocks, where.skew);
+  }
+  ASSERT_GT(short_runs, 20u);
+  EXPECT_NEAR(latest / expected, 1, 0.03) << short_runs << " runs of at most 24 steps";
+}
+
+TEST(Situations, TheDrawsOfHalosAreThoseOfTheirDistribution) {
+  for (const uint32_t blocks : {16u, 132u, 1056u}) {
+    const lateness exponential = lateness_of({halo_work::kind::exponential, 100000}, blocks, halo_work::repeats);
+    EXPECT_NEAR(exponential.mean, 1, 0.05) << blocks;
+    EXPECT_NEAR(exponential.latest / advice::greatest_of(blocks, advice::skew_form::exponential), 1, 0.03) << blocks;
+    const lateness uniform = lateness_of({halo_work::kind::uniform, 100000}, blocks, halo_work::repeats);
+    EXPECT_NEAR(uniform.mean, 1, 0.03) << blocks;
+    EXPECT_NEAR(uniform.latest / advice::greatest_of(blocks, advice::skew_form::uniform), 1, 0.01) << blocks;
+    EXPECT_LE(uniform.latest_of_all, 2) << blocks;
+  }
+  EXPECT_EQ(lateness_of({halo_work::kind::constant, 1000}, 7, 9).latest_of_all, 1);
 }
 
 TEST(Situations, AStepTooManyIsFoundInEveryWord) {

@@ -37,7 +37,7 @@ struct stress_part {
 /// warp that is up to 2 us late. `dice`: the phase's random bits, the same in all blocks.
 __device__ __forceinline__ uint32_t lateness(const cuda_grid& grid, uint32_t dice) {
   if (dice % 4 != 0) return 0;
-  const uint32_t own = scramble(dice ^ grid.block() * 0x9e3779b9u);
+  const uint32_t own = random_bits(dice ^ grid.block() * 0x9e3779b9u);
   if (own % 16 != 0) return 0;
   const uint32_t warps = (grid.threads() + cuda_grid::warp_size - 1) / cuda_grid::warp_size;
   return grid.thread() / cuda_grid::warp_size == (own >> 4) % warps ? own >> 20 : 0;
@@ -84,7 +84,7 @@ __device__ __forceinline__ void stress_phases(const stress_task& task, Barrier& 
     wrong += task.data.check(grid, task.first + s, other);
   };
   for (uint32_t s = 0; s < task.phases; ++s) {
-    const uint32_t dice = scramble(task.seed ^ (task.first + s) * 0x9e3779b9u);
+    const uint32_t dice = random_bits(task.seed ^ (task.first + s) * 0x9e3779b9u);
     const uint32_t form = dice >> 8 & 3;
     const uint32_t late = lateness(grid, dice);
     const bool late_to_wait = form % 2 == 1 && (dice >> 10 & 1) != 0;

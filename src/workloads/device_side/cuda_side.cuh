@@ -7,17 +7,9 @@
 #include <gpusync/grid/registry.hpp>
 
 #include "boundary/cuda_arrays.hpp"
+#include "workloads/random_bits.hpp"
 
 namespace gpusync::tool {
-
-/// Random-looking bits.
-__device__ __forceinline__ uint32_t scramble(uint32_t bits) {
-  bits ^= bits >> 16;
-  bits *= 0x7feb352du;
-  bits ^= bits >> 15;
-  bits *= 0x846ca68bu;
-  return bits ^ bits >> 16;
-}
 
 /// Where blocks leave words for each other: two halves of one word per thread, used in turn, so that one barrier a step
 /// is enough; and a count of those found wrong.

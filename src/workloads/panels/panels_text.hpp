@@ -4,6 +4,8 @@
 #include <gpusync/core/config.hpp>
 #include <gpusync/core/ordering.hpp>
 
+#include "workloads/random_bits.hpp"
+
 namespace gpusync::tool {
 
 enum class panel_op : uint32_t {
@@ -26,16 +28,9 @@ enum class panel_imbalance : uint32_t {
   random   ///< from 40 % to 160 %, anew in each panel
 };
 
-/// Random-looking bits.
-GPUSYNC_HD constexpr uint32_t panel_bits(uint32_t seed) {
-  seed = (seed ^ seed >> 16) * 0x7feb352du;
-  seed = (seed ^ seed >> 15) * 0x846ca68bu;
-  return seed ^ seed >> 16;
-}
-
 /// What the table holds at first, where it is read.
 GPUSYNC_HD constexpr uint32_t panel_word(uint64_t place) {
-  return panel_bits(static_cast<uint32_t>(place) * 0x9e3779b9u + 1) & 0xffffu;
+  return random_bits(static_cast<uint32_t>(place) * 0x9e3779b9u + 1) & 0xffffu;
 }
 
 /// The work that is to be done.
@@ -52,8 +47,8 @@ struct panel_work {
   /// Accesses of each thread of that block in that panel.
   GPUSYNC_HD uint32_t accesses_of(uint32_t block, uint32_t panel) const {
     uint32_t percent = 100;
-    if (imbalance == panel_imbalance::blocks) percent = 80 + panel_bits(block * 911 + 5) % 41;
-    if (imbalance == panel_imbalance::random) percent = 40 + panel_bits(block * 0x85ebca6bu + panel) % 121;
+    if (imbalance == panel_imbalance::blocks) percent = 80 + random_bits(block * 911 + 5) % 41;
+    if (imbalance == panel_imbalance::random) percent = 40 + random_bits(block * 0x85ebca6bu + panel) % 121;
     return static_cast<uint32_t>(uint64_t{accesses} * percent / 100);
   }
   /// The panel at which that block is in epoch `epoch`.
@@ -79,7 +74,7 @@ struct panel_work {
 class panel_dice {
  public:
   GPUSYNC_HD panel_dice(const panel_work& work, uint32_t element, uint32_t panel)
-      : state_(panel_bits(element * 0x9e3779b9u ^ panel * 0xc2b2ae35u)), shift_(32 - work.log2_words) {}
+      : state_(random_bits(element * 0x9e3779b9u ^ panel * 0xc2b2ae35u)), shift_(32 - work.log2_words) {}
   /// Below the panel's words.
   GPUSYNC_HD uint32_t next() {
     state_ = state_ * 1664525u + 1013904223u;

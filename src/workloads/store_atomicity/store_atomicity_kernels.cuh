@@ -53,7 +53,7 @@ struct litmus_place {
       return {shared ? column : blockIdx.x * columns + column, column < columns ? warp % task.writers : ~0u};
     }
     // The multiprocessors that meet change from phase to phase.
-    const uint32_t odd = scramble(task.seed + phase) | 1;
+    const uint32_t odd = random_bits(task.seed + phase) | 1;
     const uint32_t groups = task.blocks / task.writers;
     const uint32_t at = coprime(odd, task.blocks) * blockIdx.x % task.blocks;
     return {at / task.writers * litmus_warps + warp, at / task.writers < groups ? at % task.writers : ~0u};
@@ -84,10 +84,10 @@ __device__ __forceinline__ uint32_t litmus_mask(const litmus_task& task, uint32_
     return mask;
   }
   const uint32_t all = task.words == 32 ? ~0u : (1u << task.words) - 1;
-  const uint32_t drawn = scramble(task.seed ^ phase * 0x9e3779b9u ^ segment * 0x85ebca6bu);
+  const uint32_t drawn = random_bits(task.seed ^ phase * 0x9e3779b9u ^ segment * 0x85ebca6bu);
   const uint32_t one = drawn % task.words;
   const uint32_t other = (one + 1 + (drawn >> 8) % (task.words - 1)) % task.words;
-  return (scramble(drawn + member * 0xc2b2ae35u) & all) | 1u << one | 1u << other;
+  return (random_bits(drawn + member * 0xc2b2ae35u) & all) | 1u << one | 1u << other;
 }
 
 /// The segment that a member writes as its i-th. Some go forwards and some backwards, so that they cross, and write one
@@ -145,11 +145,11 @@ __device__ __forceinline__ bool contradicts(const litmus_task& task, uint32_t ph
 /// memory, until no block writes any more.
 __device__ __forceinline__ void make_stress(const litmus_task& task) {
   __shared__ uint32_t own[512];  // as many as the largest block has threads
-  uint32_t state = scramble(blockIdx.x * blockDim.x + threadIdx.x + task.seed);
+  uint32_t state = random_bits(blockIdx.x * blockDim.x + threadIdx.x + task.seed);
   own[threadIdx.x] = state;
   while (cuda_memory::load<memory_order::relaxed, scope::device>(task.running) != 0) {
     for (uint32_t i = 0; i < 32; ++i) {
-      state = scramble(state + i);
+      state = random_bits(state + i);
       const uint32_t at = state % task.noise_words;
       if ((state >> 30) == 0) {
         (void)atomicAdd(task.noise + at, 1u);
@@ -214,7 +214,7 @@ __global__ void __launch_bounds__(litmus_threads, 2) litmus_stores(litmus_task t
       const uint32_t mask = litmus_mask(task, phase, salt * segments_each + litmus_turn(member, i), member);
       stores |= (mask >> lane & 1) << i;
     }
-    const uint32_t delay = scramble(phase ^ (blockIdx.x * 37 + threadIdx.x / 32) << 16) % 64;
+    const uint32_t delay = random_bits(phase ^ (blockIdx.x * 37 + threadIdx.x / 32) << 16) % 64;
     const Word word = filled<Word>(litmus_word(phase, member));
     meet_writers(task, barrier);
     if (writes) {
