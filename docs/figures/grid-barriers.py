@@ -28,7 +28,6 @@ def step(row, column):
 table("| method | 132 x 32 |", step)
 says("by its idle 132 x 256 of {} us this run was in the fast one", four("graph", shape="132x256", stores=0))
 states("by its idle 132 x {} of", "a shape")
-states("took up to {} % longer than [before]", "beside the document of the same name at 9c52410, of e531dcd")
 states_of_graphs = record("nvidia-h200/graph-states", "step_time")
 slow, fast = (states_of_graphs("graph", history=history, stores=0) for history in ("graph-uploaded", "clean"))
 says("Graphs have a slow state, {} us an idle step more", slow - fast)
@@ -132,10 +131,13 @@ def in_program_turns(method, shape):
 
 says("`graph-pdl-late` took {} us without and {} with it, `graph-pdl` {} and {}, in turns",
      *in_program_turns("graph-pdl-late", "132x256"), *in_program_turns("graph-pdl", "132x256"))
-says("it gains little or nothing: {} and {}, {} and {}.",
+says("it gained little or nothing: {} and {}, {} and {}.",
      *in_program_turns("graph-pdl-late", "1056x256"), *in_program_turns("graph-pdl", "1056x256"))
-states("At {} x {} it gains little", "a shape")
-states("of both: `if ((place & number) == ~{}u)", "a number of the example")
+states("; at {} x {} it gained little", "a shape")
+states("within a block: `if ((block & number) == ~{}u)", "a number of the example")
+states("the plates above took {} us before any question was asked ([{} x {}]",
+       "jacobi.json of 64fc3c3: `git show 7cb9210:results/nvidia-h200/jacobi.json`")
+says("and {} behind this one", of_plates("graph-pdl-late", shape="132x512", **plate))
 
 
 def late_beside_first(name):
