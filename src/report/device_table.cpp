@@ -50,7 +50,11 @@ device_table::device_table(const std::vector<document>& documents) {
   for (size_t i = 0; i < documents.size(); ++i) {
     for (const std::string& id : ids[i]) {
       const auto [found, is_new] = known.try_emplace(name_in_page(documents[i], id, ids[i], ways), names_.size());
-      if (is_new) names_.push_back(found->first);
+      if (is_new) {
+        names_.push_back(found->first);
+        uuids_.emplace_back();
+      }
+      if (const std::string uuid = uuid_of(documents[i], id); !uuid.empty()) uuids_[found->second].insert(uuid);
       numbers_.emplace(std::pair{i, id}, found->second);
     }
   }

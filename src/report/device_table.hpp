@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,10 +24,13 @@ class device_table {
   const std::string& name_of(size_t document, const std::string& id) const { return names_[number_of(document, id)]; }
   /// All names, by number.
   const std::vector<std::string>& names() const { return names_; }
+  /// How many different ones of a number's name there are, by their UUIDs; 0 if no document has them.
+  size_t different_ones(size_t number) const { return uuids_[number].size(); }
 
  private:
   std::map<std::pair<size_t, std::string>, size_t> numbers_;
   std::vector<std::string> names_;
+  std::vector<std::set<std::string>> uuids_;
 };
 
 }  // namespace gpusync::tool

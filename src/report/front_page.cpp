@@ -79,8 +79,10 @@ std::string devices_html(const page_parts& parts) {
   std::string html;
   for (size_t k = 0; k < std::min(order.size(), most_devices); ++k) {
     const size_t i = order[k];
-    html += fmt::format("<li><b>{}</b> <span>{}, {}</span></li>\n", html_escaped(parts.devices.names()[i]),
-                        plural(devices[i].experiments.size(), "experiment"), plural(devices[i].rows, "row"));
+    const size_t ones = parts.devices.different_ones(i);
+    html += fmt::format("<li><b>{}</b> <span>{}, {}{}</span></li>\n", html_escaped(parts.devices.names()[i]),
+                        plural(devices[i].experiments.size(), "experiment"), plural(devices[i].rows, "row"),
+                        ones > 1 ? fmt::format(", measured on {} of them", ones) : "");
   }
   if (order.size() > most_devices) html += fmt::format("<li>and {} more devices</li>\n", order.size() - most_devices);
   return html.empty() ? "" : "<ul class=\"devices\" aria-label=\"Devices\">\n" + html + "</ul>\n";

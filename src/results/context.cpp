@@ -125,6 +125,12 @@ std::string device_title(const document& results, const std::string& id) {
   return namesakes > 1 ? fmt::format("{} ({})", printable(*name), printable(id)) : printable(*name);
 }
 
+std::string uuid_of(const document& results, const std::string& device) {
+  const json* known = described(results, device);
+  const std::string* uuid = known == nullptr ? nullptr : string_member(*known, "uuid");
+  return uuid == nullptr ? "" : *uuid;
+}
+
 std::optional<int64_t> compute_units_of(const document& results, const std::string& device) {
   const json* known = described(results, device);
   if (known == nullptr || !member_of(*known, "compute_units").is_number_integer()) return std::nullopt;

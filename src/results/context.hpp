@@ -24,6 +24,9 @@ std::vector<context_section> context_in_words(const document& results);
 /// id if the context does not name it.
 std::string device_title(const document& results, const std::string& id);
 
+/// The UUID of a device: which of all of its name it was. Empty if the context does not say.
+std::string uuid_of(const document& results, const std::string& device);
+
 /// SMs, OpenCL compute units, or cores of a device; empty if the context does not say.
 std::optional<int64_t> compute_units_of(const document& results, const std::string& device);
 

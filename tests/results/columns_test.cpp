@@ -97,5 +97,15 @@ TEST(DeviceTable, TellsWaysToADeviceApartAndRunsNot) {
   EXPECT_EQ(device_table({by_opencl}).names(), std::vector<std::string>{"NVIDIA H200"});
 }
 
+TEST(DeviceTable, CountsTheOnesOfAName) {
+  std::vector<document> documents;
+  for (const char* uuid : {"GPU-1", "GPU-2", "GPU-1", ""}) {
+    documents.push_back(h200_document({barrier_row("cg", 1)}));
+    if (*uuid != 0) documents.back().context["devices"][0]["uuid"] = uuid;
+  }
+  EXPECT_EQ(device_table(documents).different_ones(0), 2u);
+  EXPECT_EQ(device_table({documents.back()}).different_ones(0), 0u);
+}
+
 }  // namespace
 }  // namespace gpusync::tool
