@@ -18,6 +18,25 @@ states("so it takes less: by some {} us on an H200", "the two tables beside each
 states("| `worked` | 1; with less than {} us of work", "what the term is made of")
 
 # The model, and how situations are drawn.
+
+
+def beside_predicted(*methods):
+    """Measured over predicted time where small blocks with work crowd multiprocessors, all resident, in both documents."""
+    found = []
+    for gpu in ("nvidia-h200", "nvidia-h100"):
+        of = record(f"{gpu}/advice", "step_time")
+        for row in (row for method in methods for row in of.rows(method) if "predicted" in row["metrics"]):
+            axes = row["axes"]
+            if (axes["threads"] <= 64 and 12 * 132 < axes["blocks"] <= axes["resident"] and axes["skew"] != "exponential"
+                    and axes["step_ns"] > 1000):
+                found.append(of.of(row) / of.of(row, "predicted"))
+    return found
+
+
+says("took up to {} times as long as predicted, by graphs and by grid barriers alike",
+     max(beside_predicted("graph", "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release")))
+says("a halo up to {} times ({} such situations in both documents)", max(beside_predicted("halo")),
+     len(beside_predicted("graph")))
 says("*H_B* means of an exponential ({} of 132 blocks)", sum(1 / k for k in range(1, 133)))
 rates = "the model's constants, of no device: simulated, and held by a test, which simulates them anew"
 states("of exponential draws {}, {}, {} means a step", rates)
