@@ -25,9 +25,10 @@ def beside_predicted(*methods):
     found = []
     for gpu in ("nvidia-h200", "nvidia-h100"):
         of = record(f"{gpu}/advice", "step_time")
-        for row in (row for method in methods for row in of.rows(method) if "predicted" in row["metrics"]):
+        for row in of.rows():
             axes = row["axes"]
-            if (axes["threads"] <= 64 and 12 * 132 < axes["blocks"] <= axes["resident"] and axes["skew"] != "exponential"
+            if (row["method"] in methods and "predicted" in row["metrics"] and axes["threads"] <= 64
+                    and 12 * 132 < axes["blocks"] <= axes["resident"] and axes["skew"] != "exponential"
                     and axes["step_ns"] > 1000):
                 found.append(of.of(row) / of.of(row, "predicted"))
     return found

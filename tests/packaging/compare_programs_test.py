@@ -20,11 +20,13 @@ runs = pathlib.Path(__file__ + ".runs")
 number = len(runs.read_text().splitlines()) if runs.exists() else 0
 with open(runs, "a") as file: file.write(" ".join(asked) + "\\n")
 if {fails}: sys.exit("There is no axis 'shap'.")
-def row(method, us, verified=True, shape="2x1"):
-    return {{"device": "host", "method": method, "status": "ok", "verified": verified, "axes": {{"shape": shape}},
-            "metrics": {{"step_time": {{"value": us}}}}}}
-rows = [row("graph", {times}[number]), row("same", 5.0), row("only-{name}", 1.0), row("published: graph", 9.0)]
-if {wrong}: rows.append(row("cg", 1.0, verified=False))
+def row(method, us, wrong=False, ordered=True):
+    return {{"device": "host", "method": method, "status": "failed" if wrong else "ok", "verified": not wrong,
+            "ordered": ordered, "reason": "Wrong results: 3 of 4 checked words." if wrong else None,
+            "axes": {{"shape": "2x1"}}, "metrics": {{"step_time": {{"value": us}}}}}}
+rows = [row("graph", {times}[number]), row("same", 5.0), row("only-{name}", 1.0), row("published: graph", 9.0),
+        row("tree-2-none", 1.0, wrong=True, ordered=False)]
+if {wrong}: rows.append(row("cg", 1.0, wrong=True))
 json.dump({{"context": {{"tool": {{"git": "{name}"}}, "started": "2026-01-02T03:04:05Z", "devices": [{{"name": "Some GPU"}}]}},
            "rows": rows}}, open(asked[asked.index("--json") + 1], "w"))
 '''
@@ -81,7 +83,7 @@ class ComparePrograms(unittest.TestCase):
     def test_ends_at_a_wrong_result(self):
         ended = self.run_script(self.program("old", [2.0]), self.program("new", [1.0], wrong=True), "-n", "1", "grid-barriers")
         self.assertNotEqual(ended.returncode, 0)
-        self.assertIn("shape=2x1 cg has a wrong result", ended.stderr)
+        self.assertIn("cg {'shape': '2x1'}: Wrong results: 3 of 4 checked words.", ended.stderr)
 
     def test_passes_on_what_a_program_says_that_does_not_run(self):
         ended = self.run_script(self.program("old", [2.0]), self.program("new", [1.0], fails=True), "-n", "1", "grid-barriers")

@@ -12,8 +12,9 @@ data, and if they do not, no fence and no invalidation in the loop at all. Of an
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
 orders nothing: no fence anywhere. Of a barrier of neighbours: one fence, one strong store, and polls that are plain strong
 loads, behind which nothing is asked any more. Of a halo by words: each word is stored and polled by one strong access, and there is no fence at all.
-Of the kernels that the tool measures: a dependent one finds its place and reads an argument before it waits, and a loop of
-idle steps has no data in it, with NVIDIA's barrier as with ours, and no step keeps anything in local memory.
+Of the kernels that the tool measures: in a dependent one a block finds its place and reads an argument before it waits, and keeps
+what its threads have in common in uniform registers; a loop of idle steps has no data in it, with NVIDIA's barrier as with
+ours, and no step keeps anything in local memory.
 Exit code 77 (skipped) where there is no cuobjdump.
 """
 

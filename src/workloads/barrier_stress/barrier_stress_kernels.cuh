@@ -3,6 +3,7 @@
 
 #include "measure/cuda_full_blocks.cuh"
 #include "workloads/device_side/cuda_side.cuh"
+#include "workloads/random_bits.hpp"
 
 namespace gpusync::tool {
 

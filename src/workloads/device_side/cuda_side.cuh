@@ -1,4 +1,4 @@
-// Words that the blocks of a CUDA grid exchange, and chance: what workloads check barriers with that keep no steps.
+// Words that the blocks of a CUDA grid exchange: what workloads check barriers with that keep no steps.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,6 @@
 #include <gpusync/grid/registry.hpp>
 
 #include "boundary/cuda_arrays.hpp"
-#include "workloads/random_bits.hpp"
 
 namespace gpusync::tool {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "workloads/random_bits.hpp"
+
 namespace gpusync::tool {
 
 namespace {

@@ -4,6 +4,7 @@
 #include <gpusync/rmw/cuda.cuh>
 
 #include "workloads/device_side/cuda_side.cuh"
+#include "workloads/random_bits.hpp"
 
 namespace gpusync::tool {
 
