@@ -15,13 +15,13 @@ struct halo_work {
   kind distribution = kind::none;
   uint32_t mean = 0;      ///< cycles of the multiprocessor's clock
   bool overlaps = false;  ///< behind the publishing, for it needs nothing from others; else before it
-  uint32_t seed = 1;      ///< of what is drawn
 
-  /// Cycles of a block in a step: a draw of its own for each block below 500,000 and each of `repeats` steps.
+  /// Cycles of a block in a step: a draw of its own for each block below 500,000, each of `repeats` steps and each
+  /// mean. The mean is the seed, so that loops of steps without work have no more to hold.
   GPUSYNC_HD uint32_t cycles(uint32_t block, uint32_t number) const {
     if (distribution == kind::none) return 0;
     if (distribution == kind::constant) return mean;
-    const uint32_t bits = random_bits((block * 7919u + number % repeats) * 2654435761u + seed);
+    const uint32_t bits = random_bits((block * 7919u + number % repeats) * 2654435761u + mean);
     const float share = (static_cast<float>(bits >> 8) + 0.5f) * (1.0f / 16777216.0f);
     if (distribution == kind::uniform) return static_cast<uint32_t>(2.0f * static_cast<float>(mean) * share);
 #if defined(__CUDA_ARCH__)

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workloads/random_bits.hpp"
-
 namespace gpusync::tool {
 
 namespace {
@@ -16,16 +14,6 @@ constexpr uint32_t first_kept = 1;
 
 uint32_t in_words(double bytes) {
   return static_cast<uint32_t>(std::ceil(bytes / sizeof(uint32_t)));
-}
-
-/// Each situation has draws of its own: what is rare among the first steps would else be found in all short runs alike.
-uint32_t seed_of(const advice::situation& asked) {
-  uint32_t seed = 1;
-  for (const double one : {1.0 * asked.blocks, 1.0 * asked.threads, static_cast<double>(asked.steps),
-                           1e3 * asked.step_us, 1e3 * asked.skew_us}) {
-    seed = random_bits(seed + static_cast<uint32_t>(std::lround(one)));
-  }
-  return seed;
 }
 
 }  // namespace
@@ -51,8 +39,7 @@ situation_work work_of(const advice::situation& asked, double units_in_us) {
   work.even = units(asked.step_us - asked.skew_us);
   if (asked.skew_us > 0) {
     const bool is_uniform = asked.skew == advice::skew_form::uniform;
-    work.varying = {is_uniform ? halo_work::kind::uniform : halo_work::kind::exponential, units(asked.skew_us), false,
-                    seed_of(asked)};
+    work.varying = {is_uniform ? halo_work::kind::uniform : halo_work::kind::exponential, units(asked.skew_us)};
   }
   return work;
 }
