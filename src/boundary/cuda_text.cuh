@@ -59,8 +59,8 @@ template <class Text, kernel_start How>
 __global__ void __launch_bounds__(Text::most_threads, full_blocks<Text::most_threads, Text::full_blocks>)
     run_one_step(Text text, uint32_t number) {
   const cuda_exchange_grid grid;
-  // A grid has fewer than 2^32 blocks, so that no place is all ones.
-  wait_for_kernel_before<How>(grid.block() & number);
+  // A grid has fewer than 2^32 threads, so that no place is all ones.
+  wait_for_kernel_before<How>((grid.block() * grid.threads() + grid.thread()) & number);
   typename Text::kept kept = text.load(grid, number);
   text.step(grid, number, kept);
   text.save(grid, kept);

@@ -12,7 +12,7 @@ data, and if they do not, no fence and no invalidation in the loop at all. Of an
 has written and both the flag and the add. Of pace: what is off leaves the instructions of a kernel without it, and a window
 orders nothing: no fence anywhere. Of a barrier of neighbours: one fence, one strong store, and polls that are plain strong
 loads, behind which nothing is asked any more. Of a halo by words: each word is stored and polled by one strong access, and there is no fence at all.
-Of the kernels that the tool measures: in a dependent one a block finds its place and reads an argument before it waits, and keeps
+Of the kernels that the tool measures: in a dependent one a thread finds its place and reads an argument before it waits, and a block keeps
 what its threads have in common in uniform registers; a loop of idle steps has no data in it, with NVIDIA's barrier as with
 ours, and no step keeps anything in local memory.
 Exit code 77 (skipped) where there is no cuobjdump.
@@ -439,7 +439,7 @@ def check_methods(dump):
         if failures:
             return code
         expect((lets_in < wait) == (how == "dependent"), f"{how}: lets in the next on its side of the wait")
-        expect(not any("SR_CTAID" in i for i in code[wait:]), f"{how}: a block finds its place before it waits")
+        expect(not any("SR_CTAID" in i or "SR_TID" in i for i in code[wait:]), f"{how}: a thread finds its place before it waits")
         expect(not has(code, "R2UR"), f"{how}: what a block has in common stays in uniform registers")
         expect(any("LDC" in i and "c[0x0][0x2" in i for i in code[:wait]), f"{how}: reads an argument before it waits")
     for barrier in ("cooperative_groups", "lock_based", "placed_counters", "treeILi2E", "treeILi3E"):
