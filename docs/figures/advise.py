@@ -8,9 +8,6 @@ says("{} % of the times lay within their intervals, and the worst recommendation
      100 * h200["worst_regret"])
 says("of seed 4) **{} %** and **{} %**; {} % and {} %", *(100 * h100[metric] for metric in h100))
 states("documents](../results/nvidia-h100/advice.json), {} situations of seed {})", "asked for on the command line")
-states("in the first step and in each {}th, for its draw", "the constants of halo_work")
-states("for its draw was of a number that stays {}: short", "the constants of halo_work")
-states("by one mean a step in a run of {}.", "12 of seventeen means, shared by as many steps")
 states("give {} % and {} % for the times of the H200's document, {} % and {} % for those of the H100's",
        "RecordedCosts.AdviseRightlyWhereTheyWereNotFitted writes it into its JUnit document")
 

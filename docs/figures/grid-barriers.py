@@ -134,10 +134,12 @@ says("`graph-pdl-late` took {} us without and {} with it, `graph-pdl` {} and {},
 says("it gained little or nothing: {} and {}, {} and {}.",
      *in_program_turns("graph-pdl-late", "1056x256"), *in_program_turns("graph-pdl", "1056x256"))
 states("; at {} x {} it gained little", "a shape")
-states("within a block: `if ((block & number) == ~{}u)", "a number of the example")
-states("the plates above took {} us before any question was asked ([{} x {}]",
-       "jacobi.json of 64fc3c3: `git show 7cb9210:results/nvidia-h200/jacobi.json`")
-says("and {} behind this one", of_plates("graph-pdl-late", shape="132x512", **plate))
+states("(__any_sync(~{}u, (place & number) == ~{}u)", "numbers of the example")
+states("a step of the plates above took {} us ([{} x {}]",
+       "jacobi.json of 7cb9210: `git show 8fdc305:results/nvidia-h200/jacobi.json`")
+says("have in common, it took {};", of_plates("graph-pdl-late", shape="132x512", **plate))
+says("late kernels at 132 x 256 took {} (", record("nvidia-h200/grid-barriers-pdl-block", "step_time")(
+    "graph-pdl-late", shape="132x256", stores=1))
 
 
 def late_beside_first(name):
