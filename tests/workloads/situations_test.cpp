@@ -69,7 +69,7 @@ lateness lateness_of(const halo_work& work, uint32_t blocks, uint32_t steps) {
 /// A block that is late by seventeen means in the first step of every run made short runs longer by a sixth.
 TEST(Situations, NoBlockAndNoStepIsLateMoreThanOthers) {
   const advice::device_room h200{132, 2048, 32};
-  size_t skewed = 0, far_out = 0, short_runs = 0;
+  size_t short_runs = 0;
   double latest = 0, expected = 0;
   for (const advice::situation& where : random_situations(1, 360, device_kind::cuda, h200)) {
     const halo_work work = work_of(where, 1980).varying;
@@ -78,16 +78,12 @@ TEST(Situations, NoBlockAndNoStepIsLateMoreThanOthers) {
     const lateness found = lateness_of(work, where.blocks, steps);
     const double draws = 1.0 * where.blocks * steps;
     EXPECT_NEAR(found.mean, 1, 4.5 / std::sqrt(draws)) << in_words(where);
-    EXPECT_LT(found.latest_of_all, std::log(draws) + 11) << in_words(where);
-    skewed += 1;
-    if (found.latest_of_all > std::log(draws) + 6) far_out += 1;
+    EXPECT_LT(found.latest_of_all, std::log(draws) + 6) << in_words(where);
     if (steps > 24) continue;
     short_runs += 1;
     latest += found.latest;
     expected += advice::greatest_of(where.blocks, where.skew);
   }
-  ASSERT_LT(skewed, 240u);
-  EXPECT_LE(far_out, 4u) << "chance makes one of 403 so late";  // more than 4 of 240 in one of 2600 runs
   ASSERT_GT(short_runs, 20u);
   EXPECT_NEAR(latest / expected, 1, 0.03) << short_runs << " runs of at most 24 steps";
 }

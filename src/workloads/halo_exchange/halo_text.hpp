@@ -21,7 +21,7 @@ struct halo_work {
   GPUSYNC_HD uint32_t cycles(uint32_t block, uint32_t number) const {
     if (distribution == kind::none) return 0;
     if (distribution == kind::constant) return mean;
-    const uint32_t bits = random_bits((block * 7919u + number % repeats) * 2654435761u + mean);
+    const uint32_t bits = random_bits((block * 7919u + number % repeats) * 2654435761u + mean * 2246822519u);
     const float share = (static_cast<float>(bits >> 8) + 0.5f) * (1.0f / 16777216.0f);
     if (distribution == kind::uniform) return static_cast<uint32_t>(2.0f * static_cast<float>(mean) * share);
 #if defined(__CUDA_ARCH__)
