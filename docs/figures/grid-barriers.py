@@ -122,24 +122,28 @@ counts = logs("nvidia-h100/dependent-launches.txt", r"per SM (\d+) to \d+"), log
 says("{} to {} blocks of one step on a multiprocessor", min(counts[0]), max(counts[1]))
 
 
-def in_program_turns(method, shape):
-    """The mean step of both turns of 64fc3c3, and of 9c52410, with stores in flight."""
-    pattern = rf"{shape} +1 +{method}" + 4 * r" +([\d.]+)" + "$"
-    turns = [logs("nvidia-h200/programs-in-turns.txt", pattern, turn)[1] for turn in (1, 2, 3, 4)]
+def in_program_turns(row, of):
+    """The mean steps of both turns of both programs; of: which of the tables that have this row."""
+    turns = [logs("nvidia-h200/programs-in-turns.txt", f"^{row}" + 4 * r" +([\d.]+)" + "$", turn)[of] for turn in (1, 2, 3, 4)]
     return (turns[0] + turns[2]) / 2, (turns[1] + turns[3]) / 2
 
 
 says("`graph-pdl-late` took {} us without and {} with it, `graph-pdl` {} and {}, in turns",
-     *in_program_turns("graph-pdl-late", "132x256"), *in_program_turns("graph-pdl", "132x256"))
+     *in_program_turns("132x256 +1 +graph-pdl-late", 1), *in_program_turns("132x256 +1 +graph-pdl", 1))
 says("it gained little or nothing: {} and {}, {} and {}.",
-     *in_program_turns("graph-pdl-late", "1056x256"), *in_program_turns("graph-pdl", "1056x256"))
+     *in_program_turns("1056x256 +1 +graph-pdl-late", 1), *in_program_turns("1056x256 +1 +graph-pdl", 1))
 states("; at {} x {} it gained little", "a shape")
 states("(__any_sync(~{}u, (place & number) == ~{}u)", "numbers of the example")
 states("a step of the plates above took {} us ([{} x {}]",
        "jacobi.json of 7cb9210: `git show 8fdc305:results/nvidia-h200/jacobi.json`")
-says("have in common, it took {};", of_plates("graph-pdl-late", shape="132x512", **plate))
-says("late kernels at 132 x 256 took {} (", record("nvidia-h200/grid-barriers-pdl-block", "step_time")(
-    "graph-pdl-late", shape="132x256", stores=1))
+by_block, together = in_program_turns("1024 +graph-pdl-late", 0)
+late_by_block, late_together = in_program_turns("132x256 +1 +graph-pdl-late", 2)
+says("have in common, it took {};", by_block)
+says("late kernels at 132 x 256 took {}.", late_by_block)
+says("which the tool does: {} and {} in turns", together, late_together)
+first_of = [in_program_turns(f"{shape} +1 +graph-pdl", 2) for shape in ("132x256", "264x1024")]
+says("let in first take {} us more for it at 132 x 256 and {} less at 264 x 1024", first_of[0][1] - first_of[0][0],
+     first_of[1][0] - first_of[1][1])
 
 
 def late_beside_first(name):
