@@ -4,15 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include <gpusync/advice/recorded.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/jobs.hpp"
 #include "devices/device.hpp"
 #include "models/step_cost_rows.hpp"
 #include "nearest.hpp"
 #include "results/columns.hpp"
+#include "results/context.hpp"
 #include "results/json.hpp"
 #include "results/text.hpp"
 #include "usage_error.hpp"
@@ -37,11 +40,16 @@ std::string slug_of(std::string name) {
   return name;
 }
 
-/// By a name as users write it, or by words of one that no other has: "h200", not "h20".
+/// Whether a device's name has these words, as users write them: "NVIDIA H200" has "h200", not "h20".
+bool has_words(const std::string& name, const std::string& words) {
+  return fmt::format("-{}-", slug_of(name)).find(fmt::format("-{}-", slug_of(words))) != std::string::npos;
+}
+
+/// By a name as users write it, or by words of one that no other has.
 const advice::device_costs* recorded_costs(const std::string& name) {
   const advice::device_costs* found = nullptr;
   for (const std::string& each : recorded_names()) {
-    if (fmt::format("-{}-", slug_of(each)).find(fmt::format("-{}-", slug_of(name))) == std::string::npos) continue;
+    if (!has_words(each, name)) continue;
     if (found != nullptr) return nullptr;
     found = advice::recorded_of(each);
   }
@@ -57,6 +65,11 @@ bool is_device_id(const std::string& word) {
 advice::device_costs recorded_for(const console_options& console, const std::string& word) {
   const auto recorded_here = [&](const device_description& device) -> const advice::device_costs& {
     if (const advice::device_costs* found = advice::recorded_of(device.name)) return *found;
+    if (!runs_on(find_experiment(step_costs_experiment), device)) {
+      throw usage_error(
+          fmt::format("Costs of waiting are measured on CUDA devices and on host threads, not on {} ({}).", device.id,
+                      printable(device.name)));
+    }
     throw usage_error(fmt::format(
         "No costs of {} ({}) are recorded: `gpusync run {} -d {} --json costs.json` measures them, --from costs.json "
         "takes them.",
@@ -194,10 +207,38 @@ std::string terms_of(const advice::answer& found) {
   return text + "docs/advise.md says what each is in the papers.\n";
 }
 
-/// Puts rows of another document behind those that are there; the context is the first one's.
-void add_rows_of(document&& other, document& all) {
-  if (all.rows.empty()) all.context = std::move(other.context);
-  std::ranges::move(other.rows, std::back_inserter(all.rows));
+/// The rows of several documents, with the first one's context. Throws usage_error if a device of one is another in
+/// another: their costs would be of neither.
+document in_one(const std::vector<std::string>& paths) {
+  document all;
+  std::map<std::string, std::pair<std::string, std::string>> first;  // by device: its name, and the document
+  std::vector<document> documents = read_documents(paths);
+  for (size_t i = 0; i < paths.size(); ++i) {
+    for (const std::string& id : device_ids(documents[i])) {
+      const std::string name = device_name(documents[i], id);
+      const auto& [known, path] = first.try_emplace(id, name, paths[i]).first->second;
+      if (known == name) continue;
+      throw usage_error(fmt::format("'{}' is of {} ({}) and '{}' of {}: give the documents of one device.",
+                                    printable(path), known, printable(id), printable(paths[i]), name));
+    }
+    if (i == 0) all.context = std::move(documents[i].context);
+    std::ranges::move(documents[i].rows, std::back_inserter(all.rows));
+  }
+  return all;
+}
+
+/// The id of the device that was named by its id or its name. Throws usage_error if the document has none such.
+std::string device_in(const document& results, const std::string& word) {
+  if (word.empty()) return word;
+  std::vector<std::string> found, all;
+  for (const std::string& id : device_ids(results)) {
+    const std::string name = device_name(results, id);
+    all.push_back(fmt::format("{} ({})", printable(id), name));
+    if (id == word || has_words(name, word)) found.push_back(id);
+  }
+  if (found.size() == 1) return found.front();
+  throw usage_error(fmt::format("-d '{}' is {} of the document: it has {}.", printable(word),
+                                found.empty() ? "no device" : "several devices", join_words(all)));
 }
 
 json as_json(const advice::answer& found, const advice::device_costs& costs, const advice::situation& asked) {
@@ -233,9 +274,8 @@ exit_code run_advise(const console_options& console, const advise_options& optio
   const advice::situation asked = situation_in(options);
   advice::device_costs costs;
   if (!options.from.empty()) {
-    document all;
-    for (const std::string& path : options.from) add_rows_of(read_document(path), all);
-    costs = costs_in(all, options.device, join_words(options.from));
+    const document all = in_one(options.from);
+    costs = costs_in(all, device_in(all, options.device), join_words(options.from));
   } else {
     costs = recorded_for(console, options.device);
   }
@@ -244,6 +284,10 @@ exit_code run_advise(const console_options& console, const advise_options& optio
     found = advise(asked, costs);
   } catch (const invalid_argument& wrong) {
     throw usage_error(wrong.what());
+  }
+  const auto is_finite = [](const prediction& one) { return std::isfinite(one.low) && std::isfinite(one.high); };
+  if (!std::ranges::all_of(found.predictions, is_finite)) {
+    throw usage_error("These costs and this situation give no finite times: look at the document and at the numbers.");
   }
   if (options.as_json) {
     fmt::print("{}\n", as_json(found, costs, asked).dump(2, ' ', false, json::error_handler_t::replace));

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
@@ -30,14 +31,21 @@ json line_of(const json& context, const std::vector<row>& rows) {
 }
 
 /// What two commands have in common that measure the same: not the program's path, nor --resume, nor what only the
-/// console shows, nor the order.
-std::vector<std::string> comparable(std::vector<std::string> command) {
-  if (!command.empty()) command.erase(command.begin());
-  std::erase_if(command, [](const std::string& word) {
-    return word.starts_with("--resume") || word == "--quiet" || word == "--verbose" || word == "--no-color";
-  });
-  std::ranges::sort(command);
-  return command;
+/// console shows, nor where the results go, nor the order.
+std::vector<std::string> comparable(const std::vector<std::string>& command) {
+  std::vector<std::string> words;
+  for (size_t i = 1; i < command.size(); ++i) {
+    const std::string& word = command[i];
+    if (word.starts_with("--resume") || word == "--quiet" || word == "--verbose" || word == "--no-color") continue;
+    const bool is_output = std::ranges::any_of(std::array{"--json", "--csv", "--md", "--output", "-o"},
+                                               [&](const char* option) { return word == option; });
+    const bool has_output = std::ranges::any_of(std::array{"--json=", "--csv=", "--md=", "--output=", "-o"},
+                                                [&](const char* option) { return word.starts_with(option); });
+    if (is_output) ++i;
+    if (!is_output && !has_output) words.push_back(word);
+  }
+  std::ranges::sort(words);
+  return words;
 }
 
 json head_of(const run_identity& run) {
@@ -97,15 +105,15 @@ bool is_still_there(int descriptor, const std::string& path) {
 }
 
 /// The same, held by no other run for as long as it is open. Where a file system has no locks it is not held.
-int hold_journal_file(const std::string& path, const std::string& document) {
+int hold_journal_file(const std::string& path, const std::string& document, const journal_advice& advice) {
   for (;;) {
     const int descriptor = open_journal_file(path);
     while (flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
       if (errno == EINTR) continue;
       if (errno != EWOULDBLOCK) break;
       (void)::close(descriptor);
-      throw usage_error(fmt::format("Another run is writing '{}': wait until it has ended, or give --json another name",
-                                    printable(document)));
+      throw usage_error(fmt::format("Another run is writing '{}': wait until it has ended, or {}", printable(document),
+                                    advice.to_go_elsewhere));
     }
     if (is_still_there(descriptor, path)) return descriptor;
     (void)::close(descriptor);
@@ -114,27 +122,32 @@ int hold_journal_file(const std::string& path, const std::string& document) {
 
 }  // namespace
 
-run_journal::run_journal(const std::string& path, const run_identity& run, bool resume) : path_(place_of(path)) {
-  descriptor_ = hold_journal_file(path_, path);
+bool run_journal::has_cases(const std::string& path) {
+  std::ifstream file(place_of(path));
+  std::string line;
+  return std::getline(file, line) && std::getline(file, line);
+}
+
+run_journal::run_journal(const std::string& path, const run_identity& run, bool resume, const journal_advice& advice)
+    : path_(place_of(path)) {
+  descriptor_ = hold_journal_file(path_, path, advice);
   try {
-    begin(run, resume);
+    begin(run, resume, advice);
   } catch (...) {
     (void)::close(descriptor_);
     throw;
   }
 }
 
-void run_journal::begin(const run_identity& run, bool resume) {
+void run_journal::begin(const run_identity& run, bool resume, const journal_advice& advice) {
   const std::string contents = contents_of(descriptor_, path_);
   const std::vector<std::string> lines = whole_lines(contents);
   if (!contents.empty() && !is_journal(lines, path_)) {
-    throw usage_error(
-        fmt::format("'{}' exists and is no journal of a run; what is measured would be kept there: give "
-                    "--json another name",
-                    printable(path_)));
+    throw usage_error(fmt::format("'{}' exists and is no journal of a run; what is measured would be kept there: {}",
+                                  printable(path_), advice.to_go_elsewhere));
   }
   if (resume) {
-    read(lines, run);
+    read(lines, run, advice);
     for (const std::string& line : lines) length_ += line.size() + 1;  // without a line that was cut short
   } else if (lines.size() > 1) {
     throw usage_error(
@@ -170,7 +183,7 @@ run_journal::~run_journal() {
   (void)::close(descriptor_);
 }
 
-void run_journal::read(const std::vector<std::string>& lines, const run_identity& run) {
+void run_journal::read(const std::vector<std::string>& lines, const run_identity& run, const journal_advice& advice) {
   if (lines.empty()) {
     (void)::unlink(path_.c_str());  // it was made just now, or was empty
     throw usage_error(fmt::format("There is nothing to resume: '{}' does not exist or is empty; leave --resume away",
@@ -183,8 +196,7 @@ void run_journal::read(const std::vector<std::string>& lines, const run_identity
                                    {"devices", "another machine"}}) {
     if (head.context->value(key, json()) == wanted[key]) continue;
     throw usage_error(
-        fmt::format("'{}' is of {}: give the same command with --resume there, or delete it to begin anew",
-                    printable(path_), words));
+        fmt::format("'{}' is of {}: {} there, or delete it to begin anew", printable(path_), words, advice.to_go_on));
   }
   for (size_t i = 1; i < lines.size(); ++i) {
     const document line = parse_document(lines[i], path_);

@@ -24,6 +24,12 @@ struct run_identity {
   std::vector<std::string> devices;  ///< each with what tells it from others of its id
 };
 
+/// What a command's user can do where a journal does not let it go on, in words.
+struct journal_advice {
+  std::string to_go_on = "give the same command with --resume";
+  std::string to_go_elsewhere = "give --json another name";
+};
+
 /// Beside the document of `--json FILE` stands FILE.partial while it is measured: a line for each case that is done,
 /// each a result document of its rows. It goes when the document is whole.
 class run_journal {
@@ -35,11 +41,14 @@ class run_journal {
   /// the order of options and for those that say what goes to the console; a last line that was cut short is left out.
   /// Otherwise it is begun anew, which a journal with cases is not. It is held as long as this object lives. Throws
   /// usage_error where it cannot be written, another run holds it, there is none to resume, it is of another run, holds
-  /// cases that would be lost, or is no journal.
-  run_journal(const std::string& path, const run_identity& run, bool resume);
+  /// cases that would be lost, or is no journal; `advice` says what can be done.
+  run_journal(const std::string& path, const run_identity& run, bool resume, const journal_advice& advice = {});
   ~run_journal();
   run_journal(const run_journal&) = delete;
   run_journal& operator=(const run_journal&) = delete;
+
+  /// Whether the document at `path` has a journal with cases, or a file of that name with several lines.
+  static bool has_cases(const std::string& path);
 
   /// Where the journal of the document at `path` stands.
   static std::string place_of(const std::string& path) { return path + ".partial"; }
@@ -59,8 +68,8 @@ class run_journal {
  private:
   using case_name = std::array<std::string, 3>;  ///< experiment, device, what it is
 
-  void begin(const run_identity& run, bool resume);
-  void read(const std::vector<std::string>& lines, const run_identity& run);
+  void begin(const run_identity& run, bool resume, const journal_advice& advice);
+  void read(const std::vector<std::string>& lines, const run_identity& run, const journal_advice& advice);
   void append(const std::string& line);
 
   std::string path_;  // empty: none

@@ -472,7 +472,9 @@ int main(int argc, char** argv) {
   using namespace gpusync;
   using namespace gpusync::tool;
   open_closed_streams();
-  std::signal(SIGPIPE, SIG_IGN);  // a reader that has gone is an error of writing, not the end of the program
+  // A reader that has gone and a file that has its most bytes are errors of writing, not the end of the program.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return end_with_output(parse_and_run(argc, argv));
   } catch (const usage_error& wrong) {

@@ -206,11 +206,7 @@ exit_code measure(const pace_request& request, const device_description& device,
   (*results.context)["pace"] = in_json(verdict, cures);
   if (json_file) {
     json_file->write(to_json_text(results));
-    try {
-      json_file->commit();
-    } catch (const output_error& failure) {
-      throw std::runtime_error(save_elsewhere(failure, json_file->contents()));
-    }
+    if (const std::optional<std::string> failure = commit_or_save(*json_file)) throw std::runtime_error(*failure);
   }
   if (!json_file || !json_file->is_stdout()) {
     fmt::print("{}", to_table(results, console.color_data));

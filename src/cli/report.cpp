@@ -21,13 +21,8 @@ exit_code run_report(const console_options& console, const std::vector<std::stri
     if (!page.goes_to(path)) continue;
     throw usage_error(fmt::format("The page would take the place of the document '{}': give -o another name.", path));
   }
-  for (const std::string& path : inputs) {
-    if (std::ranges::count(inputs, path) < 2) continue;
-    throw usage_error(fmt::format("'{}' is named twice: its rows would count twice.", printable(path)));
-  }
-  std::vector<document> documents;
-  for (const std::string& path : inputs) {
-    document& read = documents.emplace_back(read_document(path));
+  std::vector<document> documents = read_documents(inputs);
+  for (document& read : documents) {
     if (refit && !is_incomplete(read)) read = refitted(read);  // of a sweep that was cut short models say nothing
   }
   page.write(render_report(documents));

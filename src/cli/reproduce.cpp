@@ -124,10 +124,13 @@ fs::path folder_of(const std::string& name) {
   return name;
 }
 
-/// A journal with something in it is of a run that was cut short.
-bool is_begun(const fs::path& document) {
-  std::error_code error;
-  return fs::file_size(run_journal::place_of(document), error) > 0 && !error;
+/// Whether the document that stands there has more rows than these.
+bool holds_more(const fs::path& document_path, const document& measured) {
+  try {
+    return fs::exists(document_path) && read_document(document_path).rows.size() > measured.rows.size();
+  } catch (const usage_error&) {
+    return false;  // it is no document
+  }
 }
 
 std::string count(size_t number, const char* what) {
@@ -142,9 +145,10 @@ exit_code run_reproduce(const console_options& console, const reproduce_options&
   if (jobs.empty()) throw usage_error(fmt::format("No experiment runs on {}.", fmt::join(options.devices, " or ")));
   catch_interrupts(console.level != verbosity::quiet);
   const fs::path folder = folder_of(options.folder), document_path = folder / "results.json";
-  const bool goes_on = is_begun(document_path);
+  const bool goes_on = run_journal::has_cases(document_path);
   output_file document_file(document_path), page((folder / "report.html").string());
-  run_journal journal(document_path, identity_of(options.command, devices_of(jobs)), goes_on);
+  run_journal journal(document_path, identity_of(options.command, devices_of(jobs)), goes_on,
+                      {"give the same command", "give -o another folder"});
   for (const std::string& why : plan.left_out) say(console, "Left out: " + why);
 
   std::vector<planned_job> sweeps;
@@ -168,21 +172,30 @@ exit_code run_reproduce(const console_options& console, const reproduce_options&
   const bool is_whole = measured.is_complete() && time.unreached().empty();
   (*measured.results.context)["complete"] = is_whole;
 
-  document_file.write(to_json_text(measured.results));
-  page.write(render_report({measured.results}));
-  document_file.commit();
-  page.commit();
-  if (is_whole) journal.remove();
+  std::vector<std::string> failures;
+  // What was measured before is not given for the beginnings of something else, which stand in the journal.
+  const bool stays = measured.stopped && holds_more(document_path, measured.results);
+  if (!stays) {
+    document_file.write(to_json_text(measured.results));
+    page.write(render_report({measured.results}));
+    for (output_file* const file : {&document_file, &page}) {
+      if (std::optional<std::string> failure = commit_or_save(*file)) failures.push_back(std::move(*failure));
+    }
+  }
+  if (is_whole && failures.empty()) journal.remove();
 
   const std::vector<found_answer> found = found_answers(measured.results);
   for (const found_answer& one : found) fmt::print("{}: {}\n", one.experiment, one.text);
+  if (!failures.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(failures, " ")));
   const std::string went_on = "the same command goes on from here";
   if (!measured.thrown.empty()) {
     throw std::runtime_error(fmt::format("{} of {} ended early; {}. {}", count(measured.thrown.size(), "experiment"),
                                          jobs.size(), went_on, fmt::join(measured.thrown, " ")));
   }
   if (measured.stopped) {
-    say(console, fmt::format("Interrupted: what was measured stands in {}; {}.", options.folder, went_on));
+    say(console, fmt::format("Interrupted: what was measured stands in {}; {}.{}",
+                             stays ? run_journal::place_of(document_path) : options.folder, went_on,
+                             stays ? " The results that are there have more rows, and stay." : ""));
     return exit_code::failed;
   }
   std::vector<std::string> late;

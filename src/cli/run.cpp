@@ -82,11 +82,7 @@ std::vector<std::string> write_outputs(std::vector<output>& outputs, const docum
   for (output& one : outputs) {
     if (!one.is_whole) continue;
     if (one.render != nullptr) one.file.write(one.render(results));
-    try {
-      one.file.commit();
-    } catch (const output_error& error) {
-      failures.push_back(save_elsewhere(error, one.file.contents()));
-    }
+    if (std::optional<std::string> failure = commit_or_save(one.file)) failures.push_back(std::move(*failure));
   }
   return failures;
 }

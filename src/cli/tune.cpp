@@ -302,11 +302,7 @@ std::string measured_table(const device_description& device, const console_optio
 }
 
 exit_code commit(const console_options& console, output_file& file) {
-  try {
-    file.commit();
-  } catch (const output_error& failure) {
-    throw std::runtime_error(save_elsewhere(failure, file.contents()));
-  }
+  if (const std::optional<std::string> failure = commit_or_save(file)) throw std::runtime_error(*failure);
   if (!file.is_stdout()) say(console, fmt::format("Wrote {}.", file.path()));
   return exit_code::done;
 }

@@ -171,7 +171,9 @@ std::optional<advice::device_room> room_of(const std::vector<row>& rows, const s
     if (entry.device != device || entry.method != room_method) continue;
     const auto sms = value_of(entry, "sms"), threads = value_of(entry, "threads_per_sm"),
                blocks = value_of(entry, "blocks_per_sm");
-    if (!sms || !threads || !blocks || *sms < 1 || *threads < 1 || *blocks < 1) continue;
+    constexpr double most = 1e6;  // far more than any device has
+    const auto can_be = [](const std::optional<double>& count) { return count && *count >= 1 && *count <= most; };
+    if (!can_be(sms) || !can_be(threads) || !can_be(blocks)) continue;
     return advice::device_room{static_cast<uint32_t>(*sms), static_cast<uint32_t>(*threads),
                                static_cast<uint32_t>(*blocks)};
   }
@@ -203,7 +205,7 @@ advice::device_costs costs_in(const document& results, const std::string& device
     std::optional<advice::device_room> room = room_of(results.rows, entry.device);
     if (!room) {
       const std::optional<int64_t> units = compute_units_of(results, entry.device);
-      if (!units || *units < 1) break;
+      if (!units || *units < 1 || *units > UINT32_MAX) break;
       room = advice::device_room{static_cast<uint32_t>(*units), 2048, 32};
     }
     advice::device_costs costs = fit_step_costs(device_title(results, entry.device), *room, observed);

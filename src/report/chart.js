@@ -27,7 +27,7 @@ function ticksOf(low, high, count) {
 function scaleOf(values, from, to, {logarithmic = false, zero = true, count = 5} = {}) {
   if (logarithmic) {
     const above = values.filter((value) => value > 0);
-    const low = Math.log10(Math.min(...above)), high = Math.log10(Math.max(...above));
+    const low = Math.log10(leastOf(above)), high = Math.log10(greatestOf(above));
     const pad = (high - low || 1) * 0.04;
     const at = (value) => from + (to - from) * (Math.log10(value) - low + pad) / (high - low + 2 * pad);
     const powers = ticksOf(Math.floor(low), Math.ceil(high), Math.min(count, Math.ceil(high) - Math.floor(low) || 1))
@@ -35,12 +35,13 @@ function scaleOf(values, from, to, {logarithmic = false, zero = true, count = 5}
     const ticks = powers.filter((value) => at(value) >= Math.min(from, to) - 1 && at(value) <= Math.max(from, to) + 1);
     return {at, ticks: ticks.length > 1 ? ticks : [10 ** low, 10 ** high]};
   }
-  let low = Math.min(...values, ...(zero ? [0] : [])), high = Math.max(...values, ...(zero ? [0] : []));
+  const shown = (value) => Math.max(-1e300, Math.min(1e300, value));  // beyond that a difference has no figure
+  let low = shown(leastOf(zero ? [0, ...values] : values)), high = shown(greatestOf(zero ? [0, ...values] : values));
   if (low === high) high = low + 1;
   const pad = (high - low) * 0.04;
   if (low < 0 || !zero) low -= pad;
   if (high > 0) high += pad;
-  return {at: (value) => from + (to - from) * (value - low) / (high - low), ticks: ticksOf(low, high, count)};
+  return {at: (value) => from + (to - from) * (shown(value) - low) / (high - low), ticks: ticksOf(low, high, count)};
 }
 
 const tickWords = (tick) => (tick !== 0 && (Math.abs(tick) < 1e-3 || Math.abs(tick) >= 1e7) ? tick.toExponential() : String(Number(tick.toPrecision(6))));
@@ -68,15 +69,15 @@ function whisker(parts, point, at, across, sideways) {
 function drawBars(model, width) {
   const bars = model.series.flatMap((series) => series.points.map((point) => ({series, point})));
   const stacked = width < 480;  // names above the bars
-  const longest = Math.max(...bars.map(({point}) => widthOf(point.label)));
+  const longest = greatestOf(bars.map(({point}) => widthOf(point.label)));
   const left = stacked ? 4 : Math.min(longest + 10, width * 0.4), step = stacked ? 38 : 25, top = 8;
-  const words = Math.max(...bars.map(({point}) => widthOf(point.words)));
+  const words = greatestOf(bars.map(({point}) => widthOf(point.words)));
   const right = width - words - 12;
   const height = top + bars.length * step + 44;
   const values = bars.flatMap(({point}) => [point.value, point.q1 ?? point.value, point.q3 ?? point.value]);
   const end = cutOff(bars.map(({point}) => point.value));
   const most = end ?? Infinity;
-  const negative = Math.min(...values) < 0;
+  const negative = leastOf(values) < 0;
   const scale = scaleOf(values.map((value) => Math.min(value, most)), left + (negative ? words : 0), right,
                         {count: width < 480 ? 3 : 5});
   const bottom = top + bars.length * step + 4;
@@ -140,7 +141,7 @@ function drawLines(model, width) {
     const whiskers = [];
     for (const point of points) whisker(whiskers, point, yOf, point.px, false);
     const d = points.map(({px, py}, i) => `${i ? "L" : "M"}${px.toFixed(1)} ${py.toFixed(1)}`).join("");
-    return {...series, points, drawing: element("g", {class: `line ${classOf(series)}`}, element("path", {d}), ...whiskers, ...marks)};
+    return {...series, points, drawing: element("g", {class: `line ${classOf(series)}`}, element("path", {d}), element("g", {}, ...whiskers), element("g", {}, ...marks))};
   });
   const grey = (series) => (series.class === "other" || series.class === "floor" ? 0 : 1);
   parts.push(...[...drawn].sort((a, b) => grey(a) - grey(b)).map(({drawing}) => drawing));  // coloured ones on top
@@ -158,13 +159,14 @@ function drawMap(model, width) {
   const left = 58, top = 10, cellWidth = (width - left - 8) / xs.length, cellHeight = Math.max(26, Math.min(40, cellWidth));
   const bottom = top + ys.length * cellHeight, height = bottom + 44;
   const values = points.map((point) => point.value);
-  const low = Math.min(...values), high = Math.max(...values);
+  const low = leastOf(values), high = greatestOf(values);
   const logarithmic = low > 0 && high / low > 10;
   const part = (value) => high === low ? 0.5 :
-    logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+    logarithmic ? Math.log(value / low) / Math.log(high / low) : (value / 2 - low / 2) / (high / 2 - low / 2);
+  const placeOf = (list) => new Map(list.map((value, i) => [value, i])), xPlace = placeOf(xs), yPlace = placeOf(ys);
   const parts = [];
   for (const point of points) {
-    const x = left + xs.indexOf(point.x) * cellWidth, y = bottom - (ys.indexOf(point.y) + 1) * cellHeight;
+    const x = left + xPlace.get(point.x) * cellWidth, y = bottom - (yPlace.get(point.y) + 1) * cellHeight;
     const shade = 0.06 + 0.9 * part(point.value);
     parts.push(element("g", {class: "item"},
       element("rect", {x: x + 1, y: y + 1, width: cellWidth - 2, height: cellHeight - 2, rx: 2, class: "cell", "fill-opacity": shade.toFixed(2)}),
@@ -224,6 +226,7 @@ function drawChart(box, model, width) {
   svg.addEventListener("blur", hide);
   svg.addEventListener("keydown", (event) => {
     if (event.key === "Escape") { hide(); return; }
+    if (all.length === 0) return;  // every line is hidden
     let [row, i] = at ?? [0, -1];
     if (event.key === "Home") { row = 0; i = 0; }
     else if (event.key === "End") { row = all.length - 1; i = all[row].length - 1; }
@@ -237,7 +240,7 @@ function drawChart(box, model, width) {
       }
     } else return;
     event.preventDefault();
-    if (all.length > 0) show(row, i);
+    show(row, i);
   });
   box.replaceChildren(svg, tip);
   return svg;
@@ -256,5 +259,6 @@ function svgText(svg) {
   copy.querySelectorAll('[visibility="hidden"]').forEach((each) => each.remove());
   copy.style.background = getComputedStyle(document.documentElement).getPropertyValue("--surface");
   for (const name of ["tabindex", "role", "aria-roledescription"]) copy.removeAttribute(name);
-  return `${new XMLSerializer().serializeToString(copy)}\n`;
+  const noXml = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+  return `${new XMLSerializer().serializeToString(copy).replace(noXml, "\ufffd")}\n`;
 }

@@ -34,7 +34,7 @@ class string_table {
 /// A figure with six digits, which is more than any was measured to.
 json rounded(std::optional<double> value) {
   if (!value || !std::isfinite(*value)) return nullptr;
-  const double six = std::stod(fmt::format("{:.6g}", *value));
+  const double six = std::strtod(fmt::format("{:.6g}", *value).c_str(), nullptr);
   constexpr double largest_whole = 1e15;
   if (six == std::floor(six) && std::abs(six) < largest_whole) return static_cast<int64_t>(six);
   return six;

@@ -32,6 +32,13 @@ function inWords(value, unit, name = "") {
   return `${figure(value)} ${unit}`;
 }
 
+/** The least and the greatest of a list, however long it is. */
+const leastOf = (list) => list.reduce((a, b) => (b < a ? b : a), Infinity);
+const greatestOf = (list) => list.reduce((a, b) => (b > a ? b : a), -Infinity);
+
+/** An object to look names up in: without those that every object has. */
+const lookup = (entries = {}) => Object.assign(Object.create(null), entries);
+
 const nameInWords = (name) => name.replaceAll("_", " ");
 
 /** A size as people write it: "64 KiB". */
@@ -81,14 +88,14 @@ function rowsOf(columns) {
     const device = shared.devices[deviceAt(i)];
     const isPublished = device.startsWith(published);
     const method = strings[methodAt(i)];
-    const own = {};
+    const own = lookup();
     for (const [name, valueAt, isWord] of axes) {
       const value = valueAt(i);
       if (value !== null && value !== undefined) own[name] = isWord ? strings[value] : value;
     }
     addShape(own);
     return {
-      device, isPublished, axes: own, metrics: {}, document: documentAt(i),
+      device, isPublished, axes: own, metrics: lookup(), document: documentAt(i),
       method: isPublished && method.startsWith(publishedMethod) ? method.slice(publishedMethod.length) : method,
       status: statuses[statusAt(i)], verified: verifiedAt(i), note: strings[noteAt(i)], clock: clockAt(i),
     };

@@ -55,7 +55,7 @@ function axesToDraw(rows, dimensions) {
       if (!values.has(key)) values.set(key, new Set());
       values.get(key).add(row.axes[name]);
     }
-    const most = Math.max(0, ...[...values.values()].map((set) => set.size));
+    const most = greatestOf([0, ...[...values.values()].map((set) => set.size)]);
     if (most >= fewestForLines) found.push({name, most});
   }
   const rank = ({name}) => (usualAxes.indexOf(name) + usualAxes.length + 1) % (usualAxes.length + 1) || usualAxes.length + 1;
@@ -64,7 +64,8 @@ function axesToDraw(rows, dimensions) {
 
 /** How much a row is what people look for first: of the device with the most rows, then of the usual shape, 256 threads
     in a block, with stores. */
-const usualness = (row) => 10 * shared.device_rows[shared.devices.indexOf(row.device)] / Math.max(...shared.device_rows) +
+const mostRows = greatestOf(shared.device_rows), rowsOfDevice = new Map(shared.devices.map((name, i) => [name, shared.device_rows[i]]));
+const usualness = (row) => 10 * rowsOfDevice.get(row.device) / mostRows +
   (/x256$/.test(row.axes.shape ?? "") || row.axes.threads === 256 ? 2 : 0) + (row.axes.stores === 1 ? 1 : 0) +
   (row.axes.type === "double" ? 0.5 : 0);
 
@@ -85,7 +86,7 @@ function settle(rows, names, wanted) {
       Object.assign(best, {agree, count, usual, row});
     }
   }
-  return Object.fromEntries(names.map((name) => [name, best.row && valueOf(best.row, name)]));
+  return lookup(Object.fromEntries(names.map((name) => [name, best.row && valueOf(best.row, name)])));
 }
 
 /** The quantity that methods are compared by. */
@@ -107,7 +108,7 @@ function firstView(experiment, spec) {
   const dimensions = dimensionsOf(rows, experiment);
   const axes = axesToDraw(rows, dimensions);
   const methods = new Set(rows.map((row) => row.method)).size;
-  const view = {metrics, fixed: {...spec.where}, logarithmic: spec.logarithmic, methods: spec.methods, choose: spec.choose};
+  const view = {metrics, fixed: lookup(spec.where), logarithmic: spec.logarithmic, methods: spec.methods, choose: spec.choose};
   view.form = spec.form ?? (axes.length >= 2 && methods <= 3 ? "map" : axes.length >= 1 ? "lines" : "bars");
   view.x = spec.x ?? axes[0];
   view.y = spec.y ?? axes.find((name) => name !== view.x);
@@ -126,7 +127,7 @@ const plainName = (method) => method.replace(/-acquire-release$/, "");
 
 /** The class of a method in an experiment: its colour, if it is one of those to look at. */
 function colourOf(experiment, row) {
-  const {classes} = shared.colours;
+  const classes = lookup(shared.colours.classes);
   for (const name of row.isPublished ? [row.method, `${row.method}-acquire-release`] : [row.method]) {
     if (classes[name] === "floor" || experiment.coloured.has(name)) return classes[name];
   }
@@ -181,7 +182,7 @@ function rowsOfView(experiment, view) {
     return at(own, settle(own, view.dimensions, view.fixed));
   });
   // What one dimension settles is the same in all rows shown: printed rows must agree with that as well.
-  const words = {...Object.fromEntries(Object.entries(here[0]?.axes ?? {}).filter(([, value]) => typeof value === "string")), ...view.fixed};
+  const words = lookup({...Object.fromEntries(Object.entries(here[0]?.axes ?? {}).filter(([, value]) => typeof value === "string")), ...view.fixed});
   const beside = view.form === "map" || ours.length === 0 ? [] : printed.filter((row) => standsBeside(row, words, view.form, view.x) &&
     (!view.methods || view.printed || view.methods.some((name) => plainName(name) === row.method || name === row.method)));
   return {here, beside};
@@ -202,7 +203,7 @@ function colourNamed(list, view) {
 /** The best of what is shown stands out, even if it is elsewhere none of those to look at. */
 function markBest(list, moreIsBetter) {
   const able = list.filter((one) => !one.published && !one.wrong && one.class !== "floor");
-  const end = Math.max(...able.map((one) => one.points.at(-1).x ?? 0));  // where the longest lines end
+  const end = greatestOf(able.map((one) => one.points.at(-1).x ?? 0));  // where the longest lines end
   const there = able.filter((one) => (one.points.at(-1).x ?? 0) === end);
   const value = (one) => one.points.at(-1).value * (moreIsBetter ? -1 : 1);
   const best = there.reduce((a, b) => (a && value(a) <= value(b) ? a : b), undefined);
@@ -246,7 +247,8 @@ function modelOf(experiment, view, title) {
   if (view.logarithmic === undefined) view.logarithmic = view.form === "lines" && wide && positive;
   const rest = view.form !== "map" && leftOut > 0 ? `; ${leftOut} more are in the table` : "";
   const quantity = `${view.metrics.map(nameInWords).join(", ")}${unit === "1" ? "" : `, ${unit}`}${rest}`;
-  return {form: view.form, title, quantity, unit, x: view.x, y: view.y, series: list, logarithmic: view.logarithmic, rows: [...here, ...beside]};
+  return {form: view.form, title, quantity, unit, x: view.x, y: view.y, series: list, logarithmic: view.logarithmic, rows: [...here, ...beside],
+          shown: [...new Set(list.filter((one) => !one.hidden).flatMap((one) => one.points.map((point) => point.row)))]};
 }
 
 function chooser(label, choices, chosen, change) {
@@ -351,7 +353,7 @@ function figureOf(number, spec, {plain = false} = {}) {
     const exports = element("div", {class: "exports"});
     const fileName = `${experiment.name}-${view.metrics.join("-")}`.replace(/[^\w.-]+/g, "-");
     const svg = drawChart(box, model, width);
-    for (const [kind, act] of [["CSV", () => download(`${fileName}.csv`, "text/csv", csvOf(model.rows, experiment.axes, view.metrics))],
+    for (const [kind, act] of [["CSV", () => download(`${fileName}.csv`, "text/csv", csvOf(model.shown, experiment.axes, view.metrics))],
                                ["SVG", () => download(`${fileName}.svg`, "image/svg+xml", svgText(box.querySelector("svg") ?? svg))]]) {
       const button = element("button", {type: "button", "aria-label": `${title} as ${kind}`}, kind);
       button.addEventListener("click", act);

@@ -6,7 +6,9 @@
 #include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "results/groups.hpp"
 #include "results/text.hpp"
 
 namespace gpusync::tool {
@@ -112,6 +114,21 @@ std::vector<context_section> context_in_words(const document& results) {
   nested.insert(nested.begin(), std::move(run));
   std::erase_if(nested, [](const context_section& section) { return section.facts.empty(); });
   return nested;
+}
+
+std::vector<std::string> device_ids(const document& results) {
+  std::vector<std::string> ids;
+  std::set<std::string> known;
+  for (const row& entry : results.rows) {
+    if (!is_published(entry) && known.insert(entry.device).second) ids.push_back(entry.device);
+  }
+  return ids;
+}
+
+std::string device_name(const document& results, const std::string& id) {
+  const json* known = described(results, id);
+  const std::string* name = known == nullptr ? nullptr : string_member(*known, "name");
+  return printable(name == nullptr || name->empty() ? id : *name);
 }
 
 std::string device_title(const document& results, const std::string& id) {

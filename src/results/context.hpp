@@ -20,6 +20,12 @@ struct context_section {
 /// device. Null entries are left out.
 std::vector<context_section> context_in_words(const document& results);
 
+/// The devices that rows were measured on, in the order of the rows.
+std::vector<std::string> device_ids(const document& results);
+
+/// A device's name; its id if the context does not name it.
+std::string device_name(const document& results, const std::string& id);
+
 /// What to call a device: its name, with its id where another device of the document has the same name; its
 /// id if the context does not name it.
 std::string device_title(const document& results, const std::string& id);

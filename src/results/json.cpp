@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "results/first_version.hpp"
@@ -15,7 +17,9 @@ namespace gpusync::tool {
 namespace {
 
 constexpr size_t largest_file = size_t{1} << 30;
-constexpr size_t deepest_nesting = 64;  // a bound on recursion when values are copied and written
+constexpr size_t deepest_nesting = 64;      // a bound on recursion when values are copied and written
+constexpr size_t most_members = 1000;       // of an object, which are looked for one after the other
+constexpr size_t most_values = 10'000'000;  // of a row, and of all that is in none
 
 json number_or_null(std::optional<double> value) {
   return value && std::isfinite(*value) ? json(*value) : json(nullptr);
@@ -319,7 +323,15 @@ class document_builder {
   bool start_object(size_t) { return open(json::object()); }
   bool start_array(size_t) { return open(json::array()); }
   bool key(std::string& name) {
-    member_ = &(*open_.back())[std::move(name)];
+    if (passed_over_) return true;
+    json& object = *open_.back();
+    if (open_.size() == 1) {
+      passed_over_ = name != "schema" && name != "context" && name != "rows";
+      if (passed_over_) return true;
+      if (object.contains(name)) refuse(fmt::format("it has the key \"{}\" twice", name));
+    }
+    if (object.size() >= most_members) refuse(fmt::format("an object of it has more than {} members", most_members));
+    member_ = &object[std::move(name)];
     return true;
   }
   bool end_object() { return close(); }
@@ -327,24 +339,42 @@ class document_builder {
   bool parse_error(size_t byte, const std::string&, const json::exception&) { throw no_json{byte}; }
 
  private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw usage_error(fmt::format("'{}' is not a gpusync result document: {}", printable(name_), why));
+  }
+
   json& put(json value) {
-    if (open_.empty()) return root_ = std::move(value);
+    if (open_.empty()) {
+      if (!value.is_object()) (void)check_schema(value, name_);  // throws
+      return root_ = std::move(value);
+    }
+    // Rows of a document whose schema stands behind them are kept, however many there are.
+    const bool is_in_waiting_row = !derives_ && open_.size() > 1 && open_[1]->is_array();
+    if (!is_in_waiting_row && ++values_ > most_values) {
+      refuse(fmt::format("a row of it, or what is in none, has more than {} values", most_values));
+    }
     if (open_.back()->is_object()) return *member_ = std::move(value);
     open_.back()->push_back(std::move(value));
     return open_.back()->back();
   }
 
   bool add(json value) {
+    if (passed_over_) {
+      if (depth_passed_over_ == 0) passed_over_ = false;
+      return true;
+    }
     put(std::move(value));
     finish_row();
     return true;
   }
 
   bool open(json value) {
-    if (open_.size() >= deepest_nesting) {
-      throw usage_error(
-          fmt::format("'{}' is not a gpusync result document: its JSON is nested more than {} levels deep",
-                      printable(name_), deepest_nesting));
+    if (open_.size() + depth_passed_over_ >= deepest_nesting) {
+      refuse(fmt::format("its JSON is nested more than {} levels deep", deepest_nesting));
+    }
+    if (passed_over_) {
+      ++depth_passed_over_;
+      return true;
     }
     json& made = put(std::move(value));
     open_.push_back(&made);
@@ -352,6 +382,10 @@ class document_builder {
   }
 
   bool close() {
+    if (passed_over_) {
+      if (--depth_passed_over_ == 0) passed_over_ = false;
+      return true;
+    }
     open_.pop_back();
     finish_row();
     return true;
@@ -370,12 +404,16 @@ class document_builder {
     const place all{open_[1], name_, "rows"};
     results_.rows.push_back(read_row(place{&open_[1]->front(), name_, results_.rows.size(), &all}, *derives_));
     open_[1]->erase(size_t{0});
+    values_ = 0;
   }
 
   std::string name_;
   json root_;
-  std::vector<json*> open_;  // arrays and objects that are not whole yet, from the root on
-  json* member_ = nullptr;   // of the innermost object, the member whose value comes next
+  std::vector<json*> open_;       // arrays and objects that are not whole yet, from the root on
+  json* member_ = nullptr;        // of the innermost object, the member whose value comes next
+  size_t values_ = 0;             // since the last row
+  bool passed_over_ = false;      // in the value of a member of the root that nobody reads
+  size_t depth_passed_over_ = 0;  // how deep in it
   std::optional<bool> derives_;
   document results_;
 };
@@ -442,6 +480,8 @@ document parse_document(std::string_view text, const std::string& name) {
   }
   document_builder builder(name);
   try {
+    // The parser takes that for the end.
+    if (const size_t zero = text.find('\0'); zero != std::string_view::npos) throw document_builder::no_json{zero + 1};
     json::sax_parse(text, &builder);
     return builder.finish();
   } catch (const document_builder::no_json& error) {
@@ -454,6 +494,25 @@ document parse_document(std::string_view text, const std::string& name) {
   } catch (const json::exception& error) {
     throw usage_error(fmt::format("'{}' is not a gpusync result document: {}", printable(name), error.what()));
   }
+}
+
+std::vector<document> read_documents(const std::vector<std::string>& paths) {
+  for (auto path = paths.begin(); path != paths.end(); ++path) {
+    const auto is_the_same = [&](const std::string& other) {
+      std::error_code error;
+      return other == *path ||
+             (std::filesystem::is_regular_file(other, error) && std::filesystem::equivalent(other, *path, error));
+    };
+    const auto other = std::find_if(paths.begin(), path, is_the_same);
+    if (other == path) continue;
+    throw usage_error(*other == *path
+                          ? fmt::format("'{}' is named twice: its rows would count twice.", printable(*path))
+                          : fmt::format("'{}' and '{}' are one file: its rows would count twice.", printable(*other),
+                                        printable(*path)));
+  }
+  std::vector<document> all;
+  for (const std::string& path : paths) all.push_back(read_document(path));
+  return all;
 }
 
 document read_document(const std::string& path) {

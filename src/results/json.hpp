@@ -33,4 +33,7 @@ document parse_document(std::string_view text, const std::string& name);
 /// if the file cannot be read, or holds more than 1 GiB of text.
 document read_document(const std::string& path);
 
+/// Those in several files. Throws usage_error also if one file is named twice.
+std::vector<document> read_documents(const std::vector<std::string>& paths);
+
 }  // namespace gpusync::tool

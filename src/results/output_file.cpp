@@ -236,6 +236,9 @@ void remove_temporary_files() noexcept {
   }
 }
 
+namespace {
+
+/// Returns what became of it, as a sentence.
 std::string save_elsewhere(const output_error& failure, const std::string& contents) {
   const char* folder = std::getenv("TMPDIR");
   std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/gpusync-rescued-XXXXXX";
@@ -253,6 +256,17 @@ std::string save_elsewhere(const output_error& failure, const std::string& conte
   (void)std::fwrite(contents.data(), 1, contents.size(), stdout);
   return fmt::format("{} could not be written ({}), nor a file in its stead; its contents went to standard output.",
                      failure.path(), failure.reason());
+}
+
+}  // namespace
+
+std::optional<std::string> commit_or_save(output_file& file) {
+  try {
+    file.commit();
+    return std::nullopt;
+  } catch (const output_error& failure) {
+    return save_elsewhere(failure, file.contents());
+  }
 }
 
 }  // namespace gpusync::tool

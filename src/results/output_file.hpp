@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -68,9 +69,9 @@ class output_file {
   bool keeps_nothing_ = false;
 };
 
-/// Saves what could not be written where the user wanted it: measurements must not be lost to a full disk. Returns what
-/// became of it, as a sentence.
-std::string save_elsewhere(const output_error& failure, const std::string& contents);
+/// Commits a file; what cannot be written where the user wanted it is saved elsewhere, for measurements must not be
+/// lost to a full disk. Returns what became of it then, as a sentence; else nothing.
+std::optional<std::string> commit_or_save(output_file& file);
 
 /// Removes the temporary files of all outputs that are not committed, for a program that is about to end without
 /// running destructors. May be called from a signal handler.

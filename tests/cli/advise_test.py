@@ -11,6 +11,12 @@ from tool import FolderTest, run
 
 USUAL = ["--blocks", "132", "--threads", "256", "--step-us", "2", "--steps", "500"]
 H200 = ["-d", "nvidia-h200"]
+RESULTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "results")
+
+
+def recorded(card):
+    """Where the document is that the costs of a card were fitted to."""
+    return os.path.join(RESULTS, f"nvidia-{card}", "step-costs.json")
 
 
 def advise(*arguments):
@@ -115,6 +121,17 @@ class Advise(FolderTest):
             with self.subTest(steps=steps):
                 self.assert_one_sentence(run("advise", *USUAL[:6], f"--steps={steps}"), 2, "--steps", steps, "no whole number")
 
+    def test_longer_steps_and_wider_skew_than_measured_are_less_sure(self):
+        usual = {each["method"]: each for each in advise()["predictions"]}
+        self.assertEqual(advise()["beyond_measured"], [])
+        for more, what in ((["--step-us", "1000"], "microseconds of work 1000"),
+                           (["--step-us", "1000", "--skew-us", "900"], "microseconds of work that differs 900")):
+            found = advise(*more)
+            self.assertTrue(any(each.startswith(what) for each in found["beyond_measured"]), found["beyond_measured"])
+            for each in found["predictions"]:
+                before = usual[each["method"]]
+                self.assertAlmostEqual(each["high"] / each["us_per_step"] - 1, 2 * (before["high"] / before["us_per_step"] - 1))
+
     def test_what_cannot_be_is_refused_in_words(self):
         for arguments, words in [
                 (["--blocks", "132"], ["--threads"]),
@@ -130,9 +147,25 @@ class Advise(FolderTest):
                 ([*USUAL, *H200, "--gpus", "8"], ["up to 2 GPUs, not of 8", "multi-gpu-barrier"]),
                 ([*USUAL, "-d", "nvidia-h20"], ["nvidia-h20'", "Did you mean nvidia-h200?"]),
                 ([*USUAL, "-d", "host"], ["No costs of host", "gpusync run step-costs -d host"]),
+                ([*USUAL, "--from", recorded("h200"), "--gpus", "2"], ["of one GPU, not of 2"]),
+                ([*USUAL, "--from", recorded("h200"), "--from", recorded("h100")], ["H200", "H100", "documents of one device"]),
+                ([*USUAL, "--from", recorded("h200"), "--from", recorded("h200")], ["named twice"]),
+                ([*USUAL, "--from", recorded("h200"), "-d", "nvidia-h100"], ["'nvidia-h100'", "it has cuda:0 (NVIDIA H200)"]),
                 ([*USUAL, "--from", self.path("missing.json")], ["missing.json"])]:
             with self.subTest(arguments=arguments):
                 self.assert_one_sentence(run("advise", *arguments), 2, *words)
+        by_name = run("advise", *USUAL, "--from", recorded("h200"), "-d", "h200")
+        self.assertEqual((by_name.code, by_name.err), (0, ""))
+        for device in json.loads(run("devices", "--json").out)["devices"]:
+            if device["kind"] == "opencl":
+                self.assert_one_sentence(run("advise", *USUAL, "-d", device["id"]), 2, "not on " + device["id"])
+        with open(recorded("h200"), encoding="utf-8") as file:
+            room = json.load(file)
+        for row in room["rows"]:
+            if row["method"] == "room":
+                row["metrics"]["sms"]["value"] = 1e300
+        outcome = run("advise", *USUAL, "--from", self.write("room.json", json.dumps(room)), "--json")
+        self.assertTrue(json.loads(outcome.out)["predictions"][0]["us_per_step"] > 2, outcome)
         empty = self.write("empty.json", json.dumps({"schema": "gpusync-results/2", "context": {}, "rows": []}))
         self.assert_one_sentence(run("advise", *USUAL, "--from", empty), 2, "empty.json", "gpusync run step-costs")
         self.assert_one_sentence(run("run", "advice", "-d", "host", "-a", f"from={empty}"), 2, "empty.json")

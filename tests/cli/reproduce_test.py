@@ -90,20 +90,65 @@ class Reproduce(FolderTest):
             else:
                 self.assertIn(f"{each['name']} does not run on host", outcome.err)
 
-    def test_a_run_that_is_stopped_keeps_what_it_has(self):
-        command = [tool.TOOL, "reproduce", "-d", "host", "--quick", "--time", "60", "-o", self.place("all")]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        partial = self.place("all", "results.json.partial")
+    def stopped(self, folder="all"):
+        """What a run says that is interrupted when its first cases, or more, are in the journal."""
+        command = [tool.TOOL, "reproduce", "-d", "host", "--quick", "--time", "60", "-o", folder]
+        size = lambda: os.path.getsize(self.partial()) if os.path.exists(self.partial()) else 0  # noqa: E731
+        before = size()
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.folder)
         for _ in range(600):
             time.sleep(0.05)
-            if os.path.exists(partial) and os.path.getsize(partial) > 4000:
+            if size() > before + 4000:
                 break
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 1, err)
         self.assertIn("the same command goes on from here", err)
+        self.assertTrue(os.path.exists(self.partial()))
+        return err
+
+    def partial(self):
+        return self.place("all", "results.json.partial")
+
+    def test_a_run_that_is_stopped_keeps_what_it_has_and_no_less_than_was_there(self):
+        self.stopped()
+        rows = self.document()["rows"]
         self.assertFalse(self.document()["context"]["complete"])
-        self.assertTrue(os.path.exists(partial))
+        os.remove(self.partial())
+        with open(self.place("all", "results.json"), "w", encoding="utf-8") as file:
+            json.dump({"schema": "gpusync-results/2", "context": {"mine": True}, "rows": 40 * rows}, file)
+        self.assertIn("have more rows, and stay", self.stopped())
+        self.assertTrue(self.document()["context"]["mine"])
+        # Wherever it is said that the folder is.
+        self.assertIn("not measured again", self.stopped("./all/../all"))
+
+    def test_what_a_journal_does_not_let_go_on_is_told_in_words_of_this_command(self):
+        self.stopped()
+        with open(self.partial(), encoding="utf-8") as file:
+            head, case = file.readline(), file.readline()
+        refusal = run("reproduce", "-d", "host", "-o", self.place("all"))
+        self.assert_one_sentence(refusal, 2, "is of another command: give the same command there, or delete it")
+        self.assertNotIn("--", refusal.err)
+        with open(self.partial(), "w", encoding="utf-8") as file:
+            file.write("my thesis\n" + case)
+        refusal = run("reproduce", "-d", "host", "-o", self.place("all"))
+        self.assert_one_sentence(refusal, 2, "no journal", "give -o another folder")
+        # Nothing is lost with a journal that has no case.
+        with open(self.partial(), "w", encoding="utf-8") as file:
+            file.write(head)
+        self.assertEqual(run("reproduce", "-d", "host", "--time", "1", "--quick", "-o", self.place("all")).code, 0)
+
+    def test_a_disk_without_room_loses_no_measurement(self):
+        # A limit on the size of files stands in for a full disk.
+        command = 'ulimit -f 8; exec "$0" "$@"'
+        outcome = subprocess.run(["bash", "-c", command, tool.TOOL, "reproduce", "-d", "host", "--quick", "--time", "3", "-o",
+                                  self.place("all")], capture_output=True, text=True, check=False,
+                                 env={**os.environ, "TMPDIR": "/nonexistent"})
+        self.assertEqual(outcome.returncode, 1, outcome.stderr)
+        self.assertRegex(outcome.stderr, r"results\.json could not be written \(File too large\)")
+        self.assertIn("barrier-cost: ", outcome.stdout)
+        document = outcome.stdout[outcome.stdout.index("{\n"):outcome.stdout.index("\n}\n") + 2]
+        self.assertTrue(json.loads(document)["rows"])
 
     def test_what_cannot_be_is_refused(self):
         with open(self.place("file"), "w", encoding="utf-8") as file:

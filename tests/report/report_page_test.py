@@ -191,6 +191,22 @@ class Page(InBrowser):
         self.assertTrue(drawing.tag.endswith("svg"))
         self.assertGreater(len([each for each in drawing.iter() if "stroke:rgb" in each.get("style", "")]), 10)
 
+    def test_a_hidden_line_is_in_no_file_and_keys_outlive_the_last(self):
+        self.open(self.page)
+        methods = lambda: {row["method"] for row in csv.DictReader(io.StringIO(self.evaluate(EXPORTED % "CSV")))}  # noqa: E731
+        before = methods()
+        self.assertGreater(len(before), 2)
+        name = self.evaluate("(() => { const first = document.querySelector('.legend button'); first.click(); return first.textContent; })()")
+        self.assertEqual(before - methods(), {name})
+        self.evaluate("""(() => { const buttons = () => [...document.querySelectorAll('.legend')[0].children];
+            for (let i = 1; i < buttons().length; ++i) buttons()[i].click(); })()""")
+        self.assertEqual(methods(), set())
+        self.evaluate(FIRST_CHART + ".focus()")
+        for key, code in (("End", 35), ("Home", 36), ("ArrowRight", 39)):
+            self.browser.press(key, code)
+        self.assertEqual(self.evaluate(TIP), "")
+        self.assertEqual(self.browser.complaints(), [])
+
     def open_table(self):
         self.open(self.page)
         self.evaluate("""(() => { document.querySelector('details.rows').open = true;
@@ -349,6 +365,42 @@ class Documents(InBrowser):
         self.assertEqual(of, len(rows))
         self.assertIn(f"All {of - left} rows", self.evaluate("document.querySelector('details.rows').textContent"))
         self.assertEqual(self.evaluate("document.querySelectorAll('.chart svg').length"), 1)
+
+    def test_lines_of_as_many_points_as_are_kept_are_drawn(self):
+        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+        rows = [{**base, "axes": {**base["axes"], "blocks": 1 + i}} for i in range(60_000)]
+        self.open(self.page_of(self.with_rows(rows)))
+        self.assertGreater(self.evaluate("document.querySelectorAll('.chart circle').length"), 50_000)
+
+    def test_figures_at_the_ends_of_what_numbers_can_be_are_drawn(self):
+        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+        largest, least = 1.797e308, 4.9e-324
+        for form, axes in (("bars", []), ("lines", ["blocks"]), ("map", ["blocks", "lane"])):
+            rows = []
+            for i, value in enumerate((largest, -largest, least, 1e-310, 0, 1)):
+                metric = {**base["metrics"]["step_time"], "value": value, "q1": -largest, "q3": largest}
+                at = {"lane": i // 3} if "lane" in axes else {}
+                rows.append({**base, "method": base["method"] if axes else f"m{i}", "metrics": {"step_time": metric},
+                             "axes": {"blocks": i % 3 if at else i, **at} if axes else {"blocks": 1}})
+            with self.subTest(form):
+                self.open(self.page_of(self.with_rows(rows)))
+                self.assertEqual(self.evaluate("document.querySelectorAll('.chart svg').length"), 1)
+                self.assertNotRegex(self.evaluate(FIRST_CHART + ".outerHTML"), "NaN|Infinity")
+
+    def test_axes_named_like_what_every_object_has_are_axes(self):
+        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+        rows = [{**base, "method": "constructor", "axes": axes} for axes in ({"__proto__": 1, "toString": 2}, {"constructor": 3})]
+        # json.dumps writes "__proto__" as any other key.
+        self.open(self.page_of(self.with_rows(rows)))
+        self.evaluate("(() => { document.querySelector('details.rows').open = true; return new Promise(done => setTimeout(done, 50)); })()")
+        head, *table = self.evaluate("[...document.querySelectorAll('details.rows tr')].map(row => [...row.cells].map(cell => cell.textContent))")
+        columns = [next(i for i, cell in enumerate(head) if name in cell.replace(" ", "_")) for name in ("__proto__", "toString", "constructor")]
+        self.assertEqual([[line[i] for i in columns] for line in table], [["1", "2", ""], ["", "", "3"]])
+
+    def test_a_file_of_a_chart_is_well_formed_whatever_its_names_hold(self):
+        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+        self.open(self.page_of(self.with_rows([{**base, "method": "a\uffff\ufffeb"}])))
+        self.assertTrue(xml.etree.ElementTree.fromstring(self.evaluate(EXPORTED % "SVG")).tag.endswith("svg"))
 
     def test_an_incomplete_run_is_marked(self):
         self.open(self.page_of(SAMPLE, self.with_rows(load(SAMPLE)["rows"][:4], complete=False)))

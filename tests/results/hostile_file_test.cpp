@@ -107,6 +107,30 @@ TEST(hostile_file, deep_nesting_and_huge_numbers_are_refused) {
   EXPECT_NE(refusal(R"({"schema": "gpusync-results/1", "context": {"x": 1e999}, "rows": []})"), "");
 }
 
+TEST(hostile_file, what_stands_twice_or_behind_a_zero_byte_is_refused) {
+  const std::string whole = to_json_text(h200_document({barrier_row("cg", 1)}));
+  EXPECT_EQ(refusal(whole), "");
+  EXPECT_NE(refusal(whole + std::string(1, '\0') + "more").find("is not JSON"), std::string::npos);
+  const std::string body = whole.substr(whole.find('{') + 1);
+  EXPECT_NE(refusal(R"({"schema": "gpusync-results/9",)" + body).find("the key \"schema\" twice"), std::string::npos);
+  EXPECT_NE(refusal(R"({"rows": [],)" + body).find("the key \"rows\" twice"), std::string::npos);
+}
+
+TEST(hostile_file, what_nobody_reads_costs_nothing_and_no_object_is_wide_without_end) {
+  const std::string whole = to_json_text(h200_document({barrier_row("cg", 1)}));
+  const std::string body = whole.substr(whole.find('{') + 1);
+  EXPECT_EQ(refusal(R"({"theirs": {"rows": [1, {"schema": 2}], "deep": [[{}]]}, "more": null,)" + body), "");
+  EXPECT_EQ(parse_document(R"({"theirs": {"rows": [1]},)" + body, "r.json").rows.size(), 1);
+  std::string nested = R"({"theirs": )";
+  for (int i = 0; i < 100; ++i) nested += '[';
+  EXPECT_NE(refusal(nested).find("nested"), std::string::npos);
+  std::string wide;
+  for (int i = 0; i < 1001; ++i) wide += R"("a)" + std::to_string(i) + R"(": 1,)";
+  wide.back() = '}';
+  EXPECT_NE(refusal(with_row(R"({"axes": {)" + wide + "}")).find("more than 1000 members"), std::string::npos);
+  EXPECT_NE(refusal("[1, 2").find("it is an array, not an object"), std::string::npos);
+}
+
 TEST(hostile_file, files_that_cannot_be_read_are_named) {
   for (const char* path : {"/nonexistent/r.json", "/tmp"}) {
     try {

@@ -130,6 +130,8 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
             std::max(1e15, static_cast<double>(costs.most.steps)));  // longer runs are more of the same
   }
   if (asked.gpus == 1) {
+    compare("microseconds of work", asked.step_us, 0, costs.most.step_us);
+    compare("microseconds of work that differs", asked.skew_us, 0, costs.most.skew_us);
     compare("bytes stored by a block", asked.stored_bytes, 0, costs.most.stored_bytes);
     compare("bytes kept by a block", asked.kept_bytes, 0, costs.most.kept_bytes);
   }
@@ -149,8 +151,9 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
 inline answer advise(const situation& asked, const device_costs& costs) {
   check(asked);
   if (asked.gpus > costs.most.gpus) {
-    throw invalid_argument("Costs are known of up to " + std::to_string(costs.most.gpus) + " GPUs, not of " +
-                           std::to_string(asked.gpus) +
+    throw invalid_argument("Costs are known of " +
+                           (costs.most.gpus == 1 ? "one GPU" : "up to " + std::to_string(costs.most.gpus) + " GPUs") +
+                           ", not of " + std::to_string(asked.gpus) +
                            ": `gpusync run multi-gpu-barrier` measures what waiting for several takes.");
   }
   answer found;
