@@ -142,8 +142,10 @@ says("have in common, it took {};", by_block)
 says("late kernels at 132 x 256 took {}.", late_by_block)
 says("which the tool does: {} and {} in turns", together, late_together)
 first_of = [in_program_turns(f"{shape} +1 +graph-pdl", 2) for shape in ("132x256", "264x1024")]
-says("let in first take {} us more for it at 132 x 256 and {} less at 264 x 1024", first_of[0][1] - first_of[0][0],
+says("in flight, take {} us more for it at 132 x 256 and {} less at 264 x 1024", first_of[0][1] - first_of[0][0],
      first_of[1][0] - first_of[1][1])
+exchanged = [in_program_turns(f"132x256 +{n} +graph-pdl", 0) for n in (2, 4)]
+says("they take {} less with 2 neighbours and {} with 4", *(before - after for before, after in exchanged))
 
 
 def late_beside_first(name):

@@ -36,7 +36,6 @@ states("judged by their medians with an error of {} IQR", "the formula's")
 states("at a level of {} - {} % / rows", setting)
 states("if other programs had more than {} % of the processors", setting)
 states("in each step another block comes about {} us late", setting)
-states("by the global timer ({} ns a tick on an H200)", "the device's; `gpusync run warp-timers` finds it")
 states("If the two differ by more than {} %, the run says so", setting)
 states("phases of a grid of {} to {} times as many blocks", "asked for on the command line")
 
