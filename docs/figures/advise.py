@@ -6,7 +6,7 @@ says("**{} %** of 200 recommendations", 100 * h200["near_best"])
 says("predicted times were **{} %** off", 100 * h200["median_error"])
 says("{} % of the times lay within their intervals, and the worst recommendation took {} % more", 100 * h200["held"],
      100 * h200["worst_regret"])
-says("of seed 4) **{} %** and **{} %**; {} % and {} %", *(100 * h100[metric] for metric in h100))
+says("of seed 4) **{} %** and **{} %**; {} % of the times lay within, and the worst took {} % more", *(100 * h100[metric] for metric in h100))
 states("documents](../results/nvidia-h100/advice.json), {} situations of seed {})", "asked for on the command line")
 states("give {} % and {} % for the times of the H200's document, {} % and {} % for those of the H100's",
        "RecordedCosts.AdviseRightlyWhereTheyWereNotFitted writes it into its JUnit document")

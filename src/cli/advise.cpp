@@ -80,8 +80,11 @@ advice::device_costs recorded_for(const console_options& console, const std::str
     if (const advice::device_costs* found = recorded_costs(word)) return *found;
     std::vector<std::string> names = recorded_names();
     for (std::string& each : names) each = slug_of(each);
-    throw usage_error(fmt::format("No costs of a device '{}' are recorded: there are those of {}.{}", printable(word),
-                                  join_words(names), did_you_mean(word, names)));
+    throw usage_error(
+        fmt::format("No costs of a device '{}' are recorded: there are those of {}.{} On it, `gpusync run {} --json "
+                    "costs.json` measures "
+                    "them, and --from costs.json takes them.",
+                    printable(word), join_words(names), did_you_mean(word, names), step_costs_experiment));
   }
   const device_description& first = all_devices().front();
   if (first.kind == device_kind::cuda) return recorded_here(first);
@@ -162,20 +165,35 @@ std::string why(const advice::answer& found) {
   } else if (of_term > 0) {
     reason += fmt::format(", above all for {}", in_words(strongest));
   }
-  // Both intervals hold nine of ten: that each time lies in the other's is what makes the order doubtful.
-  if (next.low <= best.us_per_step || best.high >= next.us_per_step) {
+  std::vector<std::string> as_good;
+  for (const prediction& one : found.predictions) {
+    if (&one != &best && one.us_per_step <= 1.01 * best.us_per_step) as_good.emplace_back(name_of(one.which));
+  }
+  if (!as_good.empty()) {
+    reason += fmt::format(". Within 1 % {} {}: take what is simplest", as_good.size() == 1 ? "is" : "are",
+                          join_words(as_good));
+  } else if (next.low <= best.us_per_step || best.high >= next.us_per_step) {
+    // Both intervals hold nine of ten: that each time lies in the other's is what makes the order doubtful.
     reason += ". The two are closer than the model is sure of: measure both if it matters";
   }
   return fmt::format("{}{}. In a program it is {}.", head, reason, in_program(best.which));
 }
 
+/// How often a grid runs one after the other what runs at once, in words; empty if it all does.
+std::string waves_in_words(const advice::situation& asked, const advice::device_room& room) {
+  const double resident = resident_blocks_of(asked, room);
+  if (asked.blocks <= resident) return "";
+  return fmt::format(", {} waves of {}", std::ceil(asked.blocks / resident),
+                     plural(static_cast<uint64_t>(resident), "block"));
+}
+
 std::string table_of(const advice::answer& found, bool color) {
-  std::vector<column_line> lines{{{"method", "us a step", "nine of ten within", "work", "waiting"}, "", ""}};
+  std::vector<column_line> lines{{{"method", "us a step", "interval", "work", "waiting"}, "", ""}};
   for (const prediction& one : found.predictions) {
     lines.push_back(
         {{name_of(one.which), figure(one.us_per_step), fmt::format("{} to {}", figure(one.low), figure(one.high)),
           figure(one.work_us), figure(waiting_us(one))},
-         one.host_us > 0 ? "  the host launches no more often" : "",
+         one.host_us > 0 ? "  limited by how often the host launches" : "",
          &one == &found.best() ? "\033[1m" : ""});
   }
   return in_columns(lines, color);
@@ -260,6 +278,7 @@ json as_json(const advice::answer& found, const advice::device_costs& costs, con
   json situation = to_json(axes_of(asked));  // a row's axes, which are of one GPU
   situation["gpus"] = asked.gpus;
   return {{"recommendation", name_of(found.best().which)},
+          {"in_program", in_program(found.best().which)},
           {"why", why(found)},
           {"device", costs.device},
           {"situation", std::move(situation)},
@@ -293,7 +312,8 @@ exit_code run_advise(const console_options& console, const advise_options& optio
     fmt::print("{}\n", as_json(found, costs, asked).dump(2, ' ', false, json::error_handler_t::replace));
     return exit_code::done;
   }
-  fmt::print("{} on {}\n\n{}", in_words(asked), printable(costs.device), table_of(found, console.color_data));
+  fmt::print("{}{} on {}\n\n{}", in_words(asked), waves_in_words(asked, costs.room), printable(costs.device),
+             table_of(found, console.color_data));
   for (const advice::refusal& one : found.refused) {
     if (asked.gpus == 1 ? is_of_several_gpus(one.which) : !is_of_several_gpus(one.which)) continue;
     fmt::print("  {}: {}\n", name_of(one.which), one.reason);
@@ -301,7 +321,7 @@ exit_code run_advise(const console_options& console, const advise_options& optio
   if (options.explain) fmt::print("{}", terms_of(found));
   if (!found.beyond.empty()) fmt::print("\n");
   for (const std::string& one : found.beyond) fmt::print("Beyond what was measured, so less sure: {}.\n", one);
-  fmt::print("\nTake {}\n", why(found));
+  fmt::print("\n{}ake {}\n", found.beyond.empty() ? "T" : "Measure before you rely on it: t", why(found));
   return exit_code::done;
 }
 

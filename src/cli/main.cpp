@@ -268,7 +268,9 @@ void add_advise(CLI::App& app, advise_options& asked, std::function<void()> call
       ->type_name("NUMBER")
       ->transform(count(1024))
       ->capture_default_str();
-  advise->add_option("--resident", asked.resident, "Blocks that run at once, if it is not threads that limit them")
+  advise
+      ->add_option("--resident", asked.resident,
+                   "Blocks that run at once on the whole GPU, if it is not threads that limit them")
       ->type_name("NUMBER")
       ->transform(count(4294967295));
   advise

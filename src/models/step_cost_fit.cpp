@@ -179,6 +179,7 @@ void include(const advice::situation& where, bool first, advice::device_costs& c
   widen(&advice::situation::neighbours);
   widen(&advice::situation::steps);
   widen(&advice::situation::gpus);
+  costs.most_grids = std::max(costs.most_grids, where.blocks / resident_blocks_of(where, costs.room));
 }
 
 }  // namespace

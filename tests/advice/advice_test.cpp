@@ -183,7 +183,7 @@ TEST(Advice, SkewSpeaksForNeighbours) {
 TEST(Advice, RefusesInWordsWhatCannotBe) {
   situation asked = usual();
   EXPECT_EQ(refusal_of(advise(asked, a_device()), way::neighbour_barrier),
-            "every block waits for all: a barrier of neighbours does not see to that");
+            "it waits for neighbours, and here every block waits for all");
   asked.blocks = 801;
   const answer crowded = advise(asked, a_device());
   EXPECT_EQ(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 import unittest
@@ -48,6 +49,14 @@ class Usage(ToolTest):
         self.assertEqual(outcome.code, 0, outcome.err)
         for name, device in fitting.items():
             self.assertRegex(outcome.out, f"(?m)^{name} on {device}: ")
+
+    def test_the_documentation_has_every_experiment_and_what_it_runs_on(self):
+        words = {"all": ["cuda", "opencl", "host"], "CUDA": ["cuda"], "CUDA, host": ["cuda", "host"], "OpenCL": ["opencl"], "host": ["host"]}
+        documented = {}
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "cli.md"), encoding="utf-8") as file:
+            for names, devices in re.findall(r"^\| (`[a-z0-9`, -]+`) \| ([A-Za-z, ]+) \| ", file.read(), re.MULTILINE):
+                documented.update({name: words[devices] for name in re.findall("`([^`]+)`", names)})
+        self.assertEqual(documented, {one["name"]: one["devices"] for one in json.loads(run("list", "--json").out)["experiments"]})
 
     def test_malformed_axes(self):
         for axis, word in [("blocks=0", "1 to 65535"), ("blocks=9:1", "9:1 is empty"), ("blocks=x", "'x'"),

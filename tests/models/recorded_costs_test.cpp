@@ -55,8 +55,8 @@ std::string in_header(const advice::situation& of) {
 
 /// The room, and the limits of what was measured.
 std::string limits_of(const advice::device_costs& costs) {
-  return fmt::format("{{{}, {}, {}}}\n{},\n{}\n", costs.room.sms, costs.room.threads_per_sm, costs.room.blocks_per_sm,
-                     in_header(costs.least), in_header(costs.most));
+  return fmt::format("{{{}, {}, {}}}\n{},\n{},\n{:.4g}\n", costs.room.sms, costs.room.threads_per_sm,
+                     costs.room.blocks_per_sm, in_header(costs.least), in_header(costs.most), costs.most_grids);
 }
 
 /// The table of the header, as it should stand there.

@@ -30,6 +30,7 @@ METHODS = {
     "dissemination": "dissemination-acquire-release",
     "CUDA graph of kernels": "graph",
     "CUDA graph, programmatic dependent launch": "graph-pdl",
+    "the same, the next let in behind the wait": "graph-pdl-late",
 }
 SHAPE = "132x256"
 

@@ -83,7 +83,7 @@ inline std::string why_not(const situation& asked, way which, const device_room&
   if (asked.gpus > 1 && !is_of_several_gpus(which)) return "it is of one GPU";
   if (asked.gpus == 1 && is_of_several_gpus(which)) return "it is of several GPUs";
   if (is_of_neighbours(which) && asked.waits_for == dependence::all) {
-    return "every block waits for all: a barrier of neighbours does not see to that";
+    return "it waits for neighbours, and here every block waits for all";
   }
   if (is_of_neighbours(which) && asked.blocks < 2) return "one block has no neighbours";
   if (is_of_neighbours(which) && asked.blocks < asked.neighbours) {
@@ -128,6 +128,10 @@ inline std::vector<std::string> beyond_measured(const situation& asked, const de
   } else {
     compare("steps", static_cast<double>(asked.steps), static_cast<double>(costs.least.steps),
             std::max(1e15, static_cast<double>(costs.most.steps)));  // longer runs are more of the same
+  }
+  if (costs.most_grids > 0) {
+    compare("waves of blocks", asked.blocks / resident_blocks_of(asked, costs.room), 0,
+            std::max(1.0, costs.most_grids));
   }
   if (asked.gpus == 1) {
     compare("microseconds of work", asked.step_us, 0, costs.most.step_us);

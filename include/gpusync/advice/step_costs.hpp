@@ -152,7 +152,7 @@ constexpr const char* in_words(term which) {
                                    "late blocks that find others polling",
                                    "stores of an SM that must be seen by others",
                                    "words of others that an SM reads",
-                                   "of these, what is more than it has under way at a time",
+                                   "words of others beyond the 16 KB that an SM reads at a time",
                                    "blocks of which a block reads",
                                    "what an SM keeps, or loads and saves",
                                    "what a run takes once, a part of it in each step",
@@ -230,6 +230,7 @@ struct device_costs {
   std::vector<way_costs> ways;  ///< each once
   situation least = {};         ///< the least of each number that was measured
   situation most = {};          ///< and the greatest
+  double most_grids = 0;        ///< the most waves of blocks: blocks over those that run at once. 0: not known
 
   /// The costs of a way; null if it was not measured.
   const way_costs* find(way which) const {

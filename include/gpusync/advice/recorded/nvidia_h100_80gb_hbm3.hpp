@@ -81,7 +81,8 @@ inline const device_costs& recorded_on_nvidia_h100_80gb_hbm3() {
       {132, 2048, 32},
       {std::begin(detail::nvidia_h100_80gb_hbm3), std::end(detail::nvidia_h100_80gb_hbm3)},
       {4, 32, 0, 0, skew_form::uniform, 4, 0, dependence::all, 2, 8, 1, 0},
-      {10820, 1024, 19.326, 18.16, skew_form::uniform, 8172, 28672, dependence::all, 8, 1048576, 1, 0}};
+      {10820, 1024, 19.326, 18.16, skew_form::uniform, 8172, 28672, dependence::all, 8, 1048576, 1, 0},
+      2.876};
   return costs;
 }
 

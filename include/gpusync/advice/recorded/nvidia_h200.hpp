@@ -93,7 +93,8 @@ inline const device_costs& recorded_on_nvidia_h200() {
       {132, 2048, 32},
       {std::begin(detail::nvidia_h200), std::end(detail::nvidia_h200)},
       {1, 32, 0, 0, skew_form::uniform, 0, 0, dependence::all, 2, 8, 1, 0},
-      {10820, 1024, 19.326, 18.16, skew_form::uniform, 8172, 28672, dependence::all, 8, 1048576, 2, 0}};
+      {10820, 1024, 19.326, 18.16, skew_form::uniform, 8172, 28672, dependence::all, 8, 1048576, 2, 0},
+      2.876};
   return costs;
 }
 
