@@ -77,7 +77,9 @@ void progress_display::finish() {
 }
 
 void say(const console_options& options, const std::string& line) {
-  if (options.level != verbosity::quiet) fmt::print(stderr, "{}\n", line);
+  if (options.level == verbosity::quiet) return;
+  (void)std::fflush(stdout);  // both may go to one file
+  fmt::print(stderr, "{}\n", line);
 }
 
 }  // namespace gpusync::tool

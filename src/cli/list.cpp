@@ -84,7 +84,8 @@ std::string describe_axes(const std::vector<std::string>& words) {
     if (std::find(words.begin(), words.end(), one->name) == words.end()) continue;
     text += fmt::format("Axes of {}:\n{}{}", one->name, axes_of(*one), methods_in_words(*one));
   }
-  return text.empty() ? "`gpusync run EXPERIMENT --help` or `gpusync list` shows an experiment's axes." : text;
+  return text.empty() ? "`gpusync run EXPERIMENT --help` or `gpusync list EXPERIMENT` shows an experiment's axes."
+                      : text;
 }
 
 exit_code run_list(const console_options& console, const std::vector<std::string>& names, bool as_json) {

@@ -313,7 +313,8 @@ int parse_and_run(int argc, char** argv) {
   devices->add_flag("--json", as_json, "As JSON");
   devices->callback([&] { result = run_devices(common.console(), as_json); });
 
-  auto* list = app.add_subcommand("list", "Experiments, what they need, which paper items they cover");
+  auto* list =
+      app.add_subcommand("list", "Experiments by name; with names what each needs, and which paper items it covers");
   std::vector<std::string> listed;
   list->add_option("experiment", listed, "Experiments to say all about; without, an index")->type_name("EXPERIMENT");
   list->add_flag("--json", as_json, "As JSON");

@@ -84,7 +84,10 @@ std::vector<device_description> discover(std::string& note) {
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess) {
     (void)cudaGetLastError();
-    note = std::string("No CUDA device can be used: ") + cudaGetErrorString(code) + ".";
+    int driver = 0;  // stays so without one, which the error's text calls too old
+    const bool has_driver = cudaDriverGetVersion(&driver) != cudaSuccess || driver != 0;
+    note = std::string("No CUDA device can be used: ") +
+           (has_driver ? cudaGetErrorString(code) : "no NVIDIA driver was found") + ".";
     return {};
   }
 #ifdef GPUSYNC_NO_GPU_HERE

@@ -82,7 +82,7 @@ std::string devices_html(const page_parts& parts) {
     const size_t ones = parts.devices.different_ones(i);
     html += fmt::format("<li><b>{}</b> <span>{}, {}{}</span></li>\n", html_escaped(parts.devices.names()[i]),
                         plural(devices[i].experiments.size(), "experiment"), plural(devices[i].rows, "row"),
-                        ones > 1 ? fmt::format(", measured on {} of them", ones) : "");
+                        ones > 1 ? fmt::format(", on {} cards", ones) : "");
   }
   if (order.size() > most_devices) html += fmt::format("<li>and {} more devices</li>\n", order.size() - most_devices);
   return html.empty() ? "" : "<ul class=\"devices\" aria-label=\"Devices\">\n" + html + "</ul>\n";

@@ -1,6 +1,7 @@
 #include "report/report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -92,10 +93,18 @@ std::string documents_html(const page_parts& parts) {
 std::string warnings_html(const page_parts& parts) {
   const auto incomplete = static_cast<size_t>(std::ranges::count_if(parts.documents, is_incomplete));
   if (incomplete == 0) return "";
-  return fmt::format("<p class=\"warning\">{} cut short: rows are missing, and figures may rest on few samples.</p>\n",
-                     parts.documents.size() == 1 ? std::string("The run was")
-                                                 : fmt::format("{} of {} runs {}", incomplete, parts.documents.size(),
-                                                               incomplete == 1 ? "was" : "were"));
+  constexpr size_t most_named = 3;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < parts.documents.size() && i < most_contexts && names.size() < most_named; ++i) {
+    if (!is_incomplete(parts.documents[i])) continue;
+    names.push_back(fmt::format("<a href=\"#document-{}\">{}</a>", i, html_escaped(title_of(parts.documents[i]))));
+  }
+  return fmt::format(
+      "<p class=\"warning\">{} cut short ({}{}): rows are missing, and figures may rest on few samples.</p>\n",
+      parts.documents.size() == 1
+          ? std::string("The run was")
+          : fmt::format("{} of {} runs {}", incomplete, parts.documents.size(), incomplete == 1 ? "was" : "were"),
+      fmt::join(names, ", "), incomplete > names.size() ? ", …" : "");
 }
 
 std::string navigation_html(const page_parts& parts, bool has_papers, bool has_answers) {

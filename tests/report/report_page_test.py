@@ -405,6 +405,8 @@ class Documents(InBrowser):
     def test_an_incomplete_run_is_marked(self):
         self.open(self.page_of(SAMPLE, self.with_rows(load(SAMPLE)["rows"][:4], complete=False)))
         self.assertIn("1 of 2 runs was cut short", self.evaluate("document.querySelector('main > .warning').textContent"))
+        self.evaluate("document.querySelector('main > .warning a').click()")
+        self.assertIn("INCOMPLETE", self.evaluate("document.querySelector(location.hash).textContent"))
         self.assertEqual(self.evaluate("document.querySelectorAll('.incomplete').length"), 1)
 
 

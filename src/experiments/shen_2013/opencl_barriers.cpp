@@ -48,10 +48,10 @@ std::string answer(const measured_rows& measured) {
     return entry.ordered && entry.kind == method_kind::barrier && axis_number(entry.axes, "groups") == most;
   });
   if (best == nullptr) return "";
-  return answer_in(measured,
-                   {fmt::format("One synchronization takes {} us by {}",
-                                figure(*value_of(*best, "synchronization_time")), best->method)},
-                   best);
+  const double us = *value_of(*best, "synchronization_time");
+  if (us <= 0)
+    return answer_in(measured, {"One synchronization is not above the noise: measure on an idle machine"}, best);
+  return answer_in(measured, {fmt::format("One synchronization takes {} us by {}", figure(us), best->method)}, best);
 }
 
 const register_experiment registered({
