@@ -188,13 +188,18 @@ function rowsOfView(experiment, view) {
   return {here, beside};
 }
 
-/** Where a figure is of few methods by name, each of them has a colour. */
+const coloursOfASort = 7;  // as many as style.css has
+const rivals = new Set(shared.colours.rivals);
+
+/** Where a figure is of few methods by name, each of them has a colour: the one that it has elsewhere, or a free one of
+    its sort. */
 function colourNamed(list, view) {
   if (!view.methods) return;
-  const taken = new Set(list.map((one) => one.class)), given = new Map();
+  const taken = new Set(list.map((one) => one.class)), given = new Map(), classes = lookup(shared.colours.classes);
   for (const one of list.filter((each) => each.class === "other")) {
-    const name = plainName(one.method);
-    const free = [0, 1, 2, 3, 4].map((i) => `own-${i}`).find((each) => !taken.has(each));
+    const name = plainName(one.method), sort = rivals.has(one.method) ? "rival" : "own";
+    const free = [classes[one.method], ...Array.from({length: coloursOfASort}, (_, i) => `${sort}-${i}`)]
+      .find((each) => each && each !== "floor" && !taken.has(each));
     if (!given.has(name) && free) { given.set(name, free); taken.add(free); }
     one.class = given.get(name) ?? "other";
   }

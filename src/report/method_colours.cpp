@@ -15,8 +15,8 @@ namespace {
 
 using string_list = std::vector<std::string>;
 
-constexpr size_t colours_of_a_sort = 5;  // as many as style.css has
-constexpr size_t most_winners = 4;
+constexpr size_t colours_of_a_sort = 7;  // as many as style.css has
+constexpr size_t most_coloured = 5, most_winners = 4;
 
 /// What is known of a method from all of its rows: old documents do not say it of each.
 struct traits {
@@ -66,7 +66,7 @@ string_list chosen(const experiment_rows& rows, const std::map<std::string, trai
   for (const std::string& method : sorted) {
     const bool is_printed =
         std::ranges::any_of(printed, [&](const std::string& one) { return is_printed_method(method, one); });
-    const size_t most = rival || is_printed ? colours_of_a_sort : most_winners;
+    const size_t most = rival || is_printed ? most_coloured : most_winners;
     if (some.size() < most) some.push_back(method);
   }
   return some;
@@ -118,12 +118,16 @@ json method_colours(const std::vector<const experiment_rows*>& experiments) {
   for (const auto& [method, what] : known) {
     if (what.floor) classes[printable(method)] = "floor";
   }
+  json rivals = json::array();
+  for (const auto& [method, what] : known) {
+    if (what.rival && !what.floor) rivals.push_back(printable(method));
+  }
   json of = json::array();
   for (const string_list& methods : shown) {
     of.push_back(json::array());
     for (const std::string& method : methods) of.back().push_back(printable(method));
   }
-  return {{"classes", std::move(classes)}, {"of", std::move(of)}};
+  return {{"classes", std::move(classes)}, {"of", std::move(of)}, {"rivals", std::move(rivals)}};
 }
 
 }  // namespace gpusync::tool

@@ -302,6 +302,26 @@ class Recorded(InBrowser):
         self.assertEqual([figures for _, figures, _ in papers], [1] * 5)
         self.assertTrue(all(claims >= 3 and whole for claims, _, whole in papers), papers)
 
+    def test_a_method_has_one_colour_and_those_used_without_the_library_have_warm_ones(self):
+        self.open(self.page)
+        self.evaluate("dispatchEvent(new Event('beforeprint'))")
+        rivals = set(self.evaluate("JSON.parse(document.getElementById('shared').textContent).colours.rivals"))
+        figures = self.evaluate("""[...document.querySelectorAll('figure')].map(figure =>
+            [...figure.querySelectorAll('.legend button:not([disabled])')].map(button =>
+              [button.textContent, button.querySelector('.swatch').className.replace('swatch', '').trim()]))""")
+        colours, coloured = {}, re.compile(r"(own|rival)-\d")
+        for lines in figures:
+            # Of several quantities each has a colour; what was printed has its method's, and another label.
+            shown = {label: name for label, name in lines if ", " not in label and coloured.fullmatch(name)}
+            if any(", " in label for label, _ in lines):
+                continue
+            for method, name in shown.items():
+                colours.setdefault(method, set()).add(name)
+                self.assertEqual(name.startswith("rival"), method in rivals, f"{method} is {name}")
+            self.assertEqual(len(set(shown.values())), len(shown), shown)
+        self.assertGreater(len(colours), 20)
+        self.assertEqual({method: names for method, names in colours.items() if len(names) > 1}, {})
+
     def test_what_was_printed_stands_dashed_beside_what_was_measured(self):
         self.open(self.page)
         found = self.evaluate("""(() => { const section = [...document.querySelectorAll('.experiment')]
