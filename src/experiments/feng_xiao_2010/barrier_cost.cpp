@@ -1,8 +1,16 @@
 // Experiment barrier-cost: what one step boundary costs under every method that a device has. The question of Feng and
 // Xiao 2010, asked of the machine at hand. And barrier-memory: the same with the words of barriers in the host's
 // memory, which the thesis of 2013 planned (section 2.1.2).
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/answers.hpp"
 #include "experiments/method_comparison.hpp"
 #include "experiments/shapes.hpp"
+#include "results/groups.hpp"
+#include "results/text.hpp"
+#include "workloads/barrier_memory/barrier_memory.hpp"
 
 namespace gpusync::tool::barrier_cost_experiment {
 
@@ -51,6 +59,33 @@ std::vector<axis> axes() {
           {"method", "ways to wait, by name", 0, 0, true, "all that the device has"}};
 }
 
+bool is_in_host_memory(const row& entry) {
+  return entry.method.ends_with(in_host_memory);
+}
+
+/// The quickest barriers of both kinds, on the most blocks that those in the host's memory were measured on, with
+/// stores if there were some.
+std::string memory_answer(const measured_rows& measured) {
+  const auto size_of = [](const row& entry) {
+    return std::pair(axis_number(entry.axes, "blocks"), axis_number(entry.axes, "stores"));
+  };
+  const auto largest = std::ranges::max_element(
+      measured.rows, {}, [&](const row* entry) { return std::pair(is_in_host_memory(*entry), size_of(*entry)); });
+  if (largest == measured.rows.end() || !is_in_host_memory(**largest)) return "";
+  const auto quickest = [&](bool in_host) {
+    return least(measured, "step_time", [&](const row& entry) {
+      return entry.kind == method_kind::barrier && is_in_host_memory(entry) == in_host &&
+             entry.axes == (*largest)->axes;
+    });
+  };
+  const row *const there = quickest(true), *const here = quickest(false);
+  if (there == nullptr || here == nullptr) return "";
+  const std::string head =
+      fmt::format("Words in the host's memory: {} us a step by the quickest barrier, {} in the device's",
+                  figure(*value_of(*there, "step_time")), figure(*value_of(*here, "step_time")));
+  return answer_in(measured, {head}, *largest);
+}
+
 const register_experiment cost_registered({
     costs.name,
     "what one step boundary costs, by every way to wait that the device has",
@@ -69,6 +104,8 @@ const register_experiment memory_registered({
     axes(),
     run<memories>,
     checked<memories>(),
+    case_time{9, 2.5},
+    memory_answer,
 });
 
 }  // namespace

@@ -8,12 +8,11 @@
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
 #include "workloads/average/average.hpp"
+#include "workloads/barrier_memory/barrier_memory.hpp"
 
 namespace gpusync::tool {
 
 namespace {
-
-constexpr const char* in_host_memory = "-in-host-memory";
 
 /// detail::cuda_words, in pinned memory of the host that the device has mapped.
 template <class Word>
