@@ -46,3 +46,4 @@ tool = "what the tool is set to"
 states("share of recommendations within {} % of the best, the median", tool)
 states("recommendations were within {} % of the best that was measured", tool)
 states("{} to {} threads, steps of {} to {} microseconds with any part of skew", tool)
+states("Ways within {} % of the best are named", tool)
