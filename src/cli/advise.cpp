@@ -60,6 +60,12 @@ bool is_device_id(const std::string& word) {
   return word == "host" || word.starts_with("cuda:") || word.starts_with("opencl:");
 }
 
+/// The commands that measure and take costs, in words.
+std::string way_to_costs(const std::string& device_option) {
+  return fmt::format("`gpusync run {}{} --json costs.json` measures them, --from costs.json takes them.",
+                     step_costs_experiment, device_option);
+}
+
 /// The recorded costs of the device that was named, by its id here or by its name; without one of the first CUDA device
 /// here, and where there is none, or it was never recorded, of the first that was.
 advice::device_costs recorded_for(const console_options& console, const std::string& word) {
@@ -70,21 +76,16 @@ advice::device_costs recorded_for(const console_options& console, const std::str
           fmt::format("Costs of waiting are measured on CUDA devices and on host threads, not on {} ({}).", device.id,
                       printable(device.name)));
     }
-    throw usage_error(fmt::format(
-        "No costs of {} ({}) are recorded: `gpusync run {} -d {} --json costs.json` measures them, --from costs.json "
-        "takes them.",
-        device.id, printable(device.name), step_costs_experiment, device.id));
+    throw usage_error(fmt::format("No costs of {} ({}) are recorded: {}", device.id, printable(device.name),
+                                  way_to_costs(" -d " + device.id)));
   };
   if (is_device_id(word)) return recorded_here(find_device(word));
   if (!word.empty()) {
     if (const advice::device_costs* found = recorded_costs(word)) return *found;
     std::vector<std::string> names = recorded_names();
     for (std::string& each : names) each = slug_of(each);
-    throw usage_error(
-        fmt::format("No costs of a device '{}' are recorded: there are those of {}.{} On it, `gpusync run {} --json "
-                    "costs.json` measures "
-                    "them, and --from costs.json takes them.",
-                    printable(word), join_words(names), did_you_mean(word, names), step_costs_experiment));
+    throw usage_error(fmt::format("No costs of a device '{}' are recorded: there are those of {}.{} On it, {}",
+                                  printable(word), join_words(names), did_you_mean(word, names), way_to_costs("")));
   }
   const device_description& first = all_devices().front();
   if (first.kind == device_kind::cuda) return recorded_here(first);

@@ -37,12 +37,14 @@ std::vector<std::string> comparable(const std::vector<std::string>& command) {
   for (size_t i = 1; i < command.size(); ++i) {
     const std::string& word = command[i];
     if (word.starts_with("--resume") || word == "--quiet" || word == "--verbose" || word == "--no-color") continue;
-    const bool is_output = std::ranges::any_of(std::array{"--json", "--csv", "--md", "--output", "-o"},
-                                               [&](const char* option) { return word == option; });
-    const bool has_output = std::ranges::any_of(std::array{"--json=", "--csv=", "--md=", "--output=", "-o"},
-                                                [&](const char* option) { return word.starts_with(option); });
-    if (is_output) ++i;
-    if (!is_output && !has_output) words.push_back(word);
+    bool is_output = false;  // "--json=FILE" and "-oFOLDER" too
+    for (const char* option : {"--json", "--csv", "--md", "--output", "-o"}) {
+      if (!word.starts_with(option)) continue;
+      is_output = true;
+      if (word == option) ++i;
+      break;
+    }
+    if (!is_output) words.push_back(word);
   }
   std::ranges::sort(words);
   return words;

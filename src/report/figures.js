@@ -125,9 +125,10 @@ const standsBeside = (row, fixed, form, x) => Object.entries(row.axes).every(([n
 /** The published method that a method of ours is, with the ordering that is the default or not. */
 const plainName = (method) => method.replace(/-acquire-release$/, "");
 
+const classes = lookup(shared.colours.classes), rivals = new Set(shared.colours.rivals);
+
 /** The class of a method in an experiment: its colour, if it is one of those to look at. */
 function colourOf(experiment, row) {
-  const classes = lookup(shared.colours.classes);
   for (const name of row.isPublished ? [row.method, `${row.method}-acquire-release`] : [row.method]) {
     if (classes[name] === "floor" || experiment.coloured.has(name)) return classes[name];
   }
@@ -188,17 +189,14 @@ function rowsOfView(experiment, view) {
   return {here, beside};
 }
 
-const coloursOfASort = 7;  // as many as style.css has
-const rivals = new Set(shared.colours.rivals);
-
 /** Where a figure is of few methods by name, each of them has a colour: the one that it has elsewhere, or a free one of
     its sort. */
 function colourNamed(list, view) {
   if (!view.methods) return;
-  const taken = new Set(list.map((one) => one.class)), given = new Map(), classes = lookup(shared.colours.classes);
+  const taken = new Set(list.map((one) => one.class)), given = new Map();
   for (const one of list.filter((each) => each.class === "other")) {
     const name = plainName(one.method), sort = rivals.has(one.method) ? "rival" : "own";
-    const free = [classes[one.method], ...Array.from({length: coloursOfASort}, (_, i) => `${sort}-${i}`)]
+    const free = [classes[one.method], ...Array.from({length: shared.colours.of_a_sort}, (_, i) => `${sort}-${i}`)]
       .find((each) => each && each !== "floor" && !taken.has(each));
     if (!given.has(name) && free) { given.set(name, free); taken.add(free); }
     one.class = given.get(name) ?? "other";

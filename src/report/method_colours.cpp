@@ -127,7 +127,10 @@ json method_colours(const std::vector<const experiment_rows*>& experiments) {
     of.push_back(json::array());
     for (const std::string& method : methods) of.back().push_back(printable(method));
   }
-  return {{"classes", std::move(classes)}, {"of", std::move(of)}, {"rivals", std::move(rivals)}};
+  return {{"classes", std::move(classes)},
+          {"of", std::move(of)},
+          {"rivals", std::move(rivals)},
+          {"of_a_sort", colours_of_a_sort}};
 }
 
 }  // namespace gpusync::tool

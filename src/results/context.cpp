@@ -132,14 +132,12 @@ std::string device_name(const document& results, const std::string& id) {
 }
 
 std::string device_title(const document& results, const std::string& id) {
-  const json* known = described(results, id);
-  const std::string* name = known == nullptr ? nullptr : string_member(*known, "name");
-  if (name == nullptr || name->empty()) return printable(id);
+  const std::string name = device_name(results, id);
   const auto namesakes = std::ranges::count_if(member_of(*results.context, "devices"), [&](const json& device) {
     const std::string* other = string_member(device, "name");
-    return other != nullptr && *other == *name;
+    return other != nullptr && printable(*other) == name;
   });
-  return namesakes > 1 ? fmt::format("{} ({})", printable(*name), printable(id)) : printable(*name);
+  return namesakes > 1 ? fmt::format("{} ({})", name, printable(id)) : name;
 }
 
 std::string uuid_of(const document& results, const std::string& device) {

@@ -326,8 +326,10 @@ class document_builder {
     if (passed_over_) return true;
     json& object = *open_.back();
     if (open_.size() == 1) {
-      passed_over_ = name != "schema" && name != "context" && name != "rows";
-      if (passed_over_) return true;
+      if (name != "schema" && name != "context" && name != "rows") {
+        passed_over_ = 0;
+        return true;
+      }
       if (object.contains(name)) refuse(fmt::format("it has the key \"{}\" twice", name));
     }
     if (object.size() >= most_members) refuse(fmt::format("an object of it has more than {} members", most_members));
@@ -341,6 +343,14 @@ class document_builder {
  private:
   [[noreturn]] void refuse(const std::string& why) const {
     throw usage_error(fmt::format("'{}' is not a gpusync result document: {}", printable(name_), why));
+  }
+
+  /// Whether what comes now, so much deeper, is of a value that nobody reads, which may end with it.
+  bool pass_over(int deeper) {
+    if (!passed_over_) return false;
+    *passed_over_ += deeper;
+    if (*passed_over_ == 0) passed_over_.reset();
+    return true;
   }
 
   json& put(json value) {
@@ -359,33 +369,24 @@ class document_builder {
   }
 
   bool add(json value) {
-    if (passed_over_) {
-      if (depth_passed_over_ == 0) passed_over_ = false;
-      return true;
-    }
+    if (pass_over(0)) return true;
     put(std::move(value));
     finish_row();
     return true;
   }
 
   bool open(json value) {
-    if (open_.size() + depth_passed_over_ >= deepest_nesting) {
+    if (open_.size() + passed_over_.value_or(0) >= deepest_nesting) {
       refuse(fmt::format("its JSON is nested more than {} levels deep", deepest_nesting));
     }
-    if (passed_over_) {
-      ++depth_passed_over_;
-      return true;
-    }
+    if (pass_over(1)) return true;
     json& made = put(std::move(value));
     open_.push_back(&made);
     return true;
   }
 
   bool close() {
-    if (passed_over_) {
-      if (--depth_passed_over_ == 0) passed_over_ = false;
-      return true;
-    }
+    if (pass_over(-1)) return true;
     open_.pop_back();
     finish_row();
     return true;
@@ -409,11 +410,10 @@ class document_builder {
 
   std::string name_;
   json root_;
-  std::vector<json*> open_;       // arrays and objects that are not whole yet, from the root on
-  json* member_ = nullptr;        // of the innermost object, the member whose value comes next
-  size_t values_ = 0;             // since the last row
-  bool passed_over_ = false;      // in the value of a member of the root that nobody reads
-  size_t depth_passed_over_ = 0;  // how deep in it
+  std::vector<json*> open_;            // arrays and objects that are not whole yet, from the root on
+  json* member_ = nullptr;             // of the innermost object, the member whose value comes next
+  size_t values_ = 0;                  // since the last row
+  std::optional<size_t> passed_over_;  // in the value of a member of the root that nobody reads: how deep
   std::optional<bool> derives_;
   document results_;
 };

@@ -43,6 +43,8 @@ EXPORTED = """new Promise(done => {
   [...document.querySelectorAll('.exports button')].find(button => button.textContent === '%s').click();
 })"""
 TIP = "(() => { const tip = document.querySelector('.tip:not([hidden])'); return tip ? tip.textContent : ''; })()"
+OPEN_TABLE = """(() => { document.querySelector('details.rows').open = true;
+  return new Promise(done => setTimeout(done, 50)); })()"""
 FIRST_CHART = "document.querySelector('.chart svg')"
 
 
@@ -209,8 +211,7 @@ class Page(InBrowser):
 
     def open_table(self):
         self.open(self.page)
-        self.evaluate("""(() => { document.querySelector('details.rows').open = true;
-            return new Promise(done => setTimeout(done, 50)); })()""")
+        self.evaluate(OPEN_TABLE)
 
     def test_the_table_has_every_row_sorts_and_filters(self):
         self.open_table()
@@ -339,6 +340,9 @@ class Documents(InBrowser):
         document = load(SAMPLE)
         return {**document, "context": {**document["context"], **context}, "rows": rows}
 
+    def measured_row(self):
+        return next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+
     def test_names_that_are_scripts_stay_text(self):
         attack = "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
         rows = [{**row, "device": attack, "experiment": attack, "method": attack + str(i), "axes": {attack: i, "b": attack}}
@@ -387,13 +391,13 @@ class Documents(InBrowser):
         self.assertEqual(self.evaluate("document.querySelectorAll('.chart svg').length"), 1)
 
     def test_lines_of_as_many_points_as_are_kept_are_drawn(self):
-        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+        base = self.measured_row()
         rows = [{**base, "axes": {**base["axes"], "blocks": 1 + i}} for i in range(60_000)]
         self.open(self.page_of(self.with_rows(rows)))
         self.assertGreater(self.evaluate("document.querySelectorAll('.chart circle').length"), 50_000)
 
     def test_figures_at_the_ends_of_what_numbers_can_be_are_drawn(self):
-        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+        base = self.measured_row()
         largest, least = 1.797e308, 4.9e-324
         for form, axes in (("bars", []), ("lines", ["blocks"]), ("map", ["blocks", "lane"])):
             rows = []
@@ -408,17 +412,17 @@ class Documents(InBrowser):
                 self.assertNotRegex(self.evaluate(FIRST_CHART + ".outerHTML"), "NaN|Infinity")
 
     def test_axes_named_like_what_every_object_has_are_axes(self):
-        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+        base = self.measured_row()
         rows = [{**base, "method": "constructor", "axes": axes} for axes in ({"__proto__": 1, "toString": 2}, {"constructor": 3})]
         # json.dumps writes "__proto__" as any other key.
         self.open(self.page_of(self.with_rows(rows)))
-        self.evaluate("(() => { document.querySelector('details.rows').open = true; return new Promise(done => setTimeout(done, 50)); })()")
+        self.evaluate(OPEN_TABLE)
         head, *table = self.evaluate("[...document.querySelectorAll('details.rows tr')].map(row => [...row.cells].map(cell => cell.textContent))")
         columns = [next(i for i, cell in enumerate(head) if name in cell.replace(" ", "_")) for name in ("__proto__", "toString", "constructor")]
         self.assertEqual([[line[i] for i in columns] for line in table], [["1", "2", ""], ["", "", "3"]])
 
     def test_a_file_of_a_chart_is_well_formed_whatever_its_names_hold(self):
-        base = next(row for row in load(SAMPLE)["rows"] if row["status"] == "ok" and row["metrics"])
+        base = self.measured_row()
         self.open(self.page_of(self.with_rows([{**base, "method": "a\uffff\ufffeb"}])))
         self.assertTrue(xml.etree.ElementTree.fromstring(self.evaluate(EXPORTED % "SVG")).tag.endswith("svg"))
 
