@@ -135,17 +135,21 @@ bool is_queued_by_host(way which) {
   return which == way::relaunch || which == way::cooperative_relaunch;
 }
 
-/// Nine of ten errors are below it; more where few points carry many terms, and never below what times of one program
-/// differ by from run to run.
+/// Nine of ten errors are below it, of situations that the fit does not know: those of each tenth by a fit to the
+/// others. Never below what times of one program differ by from run to run. At least two observations.
 double spread_of(const std::vector<step_observation>& observed, const way_costs& costs, const device_room& room) {
+  const size_t folds = std::min<size_t>(10, observed.size());
   std::vector<double> errors;
-  for (const step_observation& one : observed) errors.push_back(std::abs(log_error(one, costs, room)));
+  for (size_t fold = 0; fold < folds; ++fold) {
+    std::vector<step_observation> known, held_out;
+    for (size_t i = 0; i < observed.size(); ++i) (i % folds == fold ? held_out : known).push_back(observed[i]);
+    const way_costs without = fit_with(costs.host_us, known, room);
+    for (const step_observation& one : held_out) errors.push_back(std::abs(log_error(one, without, room)));
+  }
   std::ranges::sort(errors);
-  const auto used = static_cast<double>(std::ranges::count_if(costs.us, [](double each) { return each > 0; }));
-  const auto points = static_cast<double>(observed.size());
-  const double few = points > used + 1 ? std::sqrt(points / (points - used)) : 2;
-  const double least = points < 2 * used ? 0.05 : 0.02;
-  return std::max(least, std::expm1(quantile(errors, 0.9) * few));
+  const auto used = std::ranges::count_if(costs.us, [](double each) { return each > 0; });
+  const double least = std::ssize(observed) < 2 * used ? 0.05 : 0.02;
+  return std::max(least, std::expm1(quantile(errors, 0.9)));
 }
 
 way_costs fit_way(const std::vector<step_observation>& observed, const device_room& room) {

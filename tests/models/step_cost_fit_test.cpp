@@ -90,6 +90,25 @@ TEST(StepCostFit, NoiseAndADisturbedPointMoveLittle) {
   EXPECT_LT(found.spread, 0.12) << "nine of ten points are not disturbed";
 }
 
+/// Nine of ten: of what a fit knows, more lie within what it misses there. Sixteen points carry eight terms here.
+TEST(StepCostFit, TheSpreadHoldsForSituationsThatItDoesNotKnow) {
+  const advice::way_costs truth = true_costs(way::grid_barrier);
+  double held = 0;
+  constexpr uint64_t fits = 40;
+  for (uint64_t seed = 1; seed <= fits; ++seed) {
+    const advice::way_costs found = fit_step_costs("a GPU", room, observed(truth, 16, 0.1, seed)).ways.at(0);
+    const std::vector<step_observation> others = observed(truth, 100, 0.1, 1000 + seed);
+    held += static_cast<double>(std::ranges::count_if(
+                others,
+                [&](const step_observation& one) {
+                  return std::abs(std::log(predict(one.where, found, room).us_per_step / one.us_per_step)) <=
+                         std::log1p(found.spread);
+                })) /
+            static_cast<double>(others.size() * fits);
+  }
+  EXPECT_NEAR(held, 0.9, 0.04);
+}
+
 TEST(StepCostFit, FindsHowOftenTheHostCanLaunch) {
   advice::way_costs truth = true_costs(way::relaunch);
   truth.host_us = 3.5;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 #include "boundary/steps_host.hpp"
 #include "experiments/advice/measured_situations.hpp"
@@ -99,6 +100,41 @@ TEST(Situations, TheDrawsOfHalosAreThoseOfTheirDistribution) {
     EXPECT_LE(uniform.latest_of_all, 2) << blocks;
   }
   EXPECT_EQ(lateness_of({halo_work::kind::constant, 1000}, 7, 9).latest_of_all, 1);
+}
+
+/// How many means a step takes in a ring of 132 blocks that work as long as `draw(block, step)` says, each after its
+/// neighbours have worked the step before, and wait for nothing else.
+template <class Draw>
+double step_of_ring(Draw draw) {
+  constexpr uint32_t blocks = 132, steps = halo_work::repeats, rounds = 6;
+  std::vector<double> done(blocks, 0), next(blocks);
+  double after_first = 0;
+  for (uint32_t s = 0; s < steps * rounds; ++s) {
+    for (uint32_t b = 0; b < blocks; ++b) {
+      const double begin = std::max({done[(b + blocks - 1) % blocks], done[b], done[(b + 1) % blocks]});
+      next[b] = begin + draw(b, s % steps);
+    }
+    done.swap(next);
+    if (s + 1 == steps) after_first = *std::ranges::max_element(done);
+  }
+  return (*std::ranges::max_element(done) - after_first) / (steps * (rounds - 1));
+}
+
+/// The draws bound what any way to wait can take, and sets of 256 steps differ by 1.4 % in that: a figure of one set
+/// stands for others only if the set is like most. 1980 MHz: the clock of an H100 and an H200.
+TEST(Situations, AMicrosecondOfExponentialWorkBoundsARingAsFairDrawsDo) {
+  std::mt19937 random(7);
+  std::exponential_distribution<double> exponential;
+  constexpr uint32_t sets = 60;
+  double fair = 0;
+  for (uint32_t i = 0; i < sets; ++i) {
+    std::vector<double> draws(size_t{132} * halo_work::repeats);
+    for (double& draw : draws) draw = exponential(random);
+    fair += step_of_ring([&](uint32_t b, uint32_t s) { return draws[b * halo_work::repeats + s]; }) / sets;
+  }
+  const halo_work work{halo_work::kind::exponential, 1980};
+  const double found = step_of_ring([&](uint32_t b, uint32_t s) { return work.cycles(b, s) / 1980.0; });
+  EXPECT_NEAR(found / fair, 1, 0.01) << found << " means a step, fair draws " << fair;
 }
 
 TEST(Situations, AStepTooManyIsFoundInEveryWord) {

@@ -20,7 +20,7 @@ struct halo_rule {
   uint64_t most_polled_bytes = 7'500'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
   uint32_t most_words_a_thread = 4;        ///< words / threads of a block, rounded up
   /// Cycles from send() to the first poll for each four slots, at most 10,000: polls of many words that come too early
-  /// delay them. Of neighbourhoods of fewer slots the first poll comes at once.
+  /// delay them. See backoff_of() for neighbourhoods of fewer slots.
   uint32_t poll_backoff = 200;
 
   /// The form for a grid of `blocks`, each with so many slots, words of that many bytes, and threads.
@@ -30,10 +30,13 @@ struct halo_rule {
     return polled <= most_polled_bytes && a_thread <= most_words_a_thread ? halo_form::words : halo_form::flags;
   }
 
-  /// Cycles from send() to the first poll for so many slots.
-  uint32_t backoff_of(uint32_t slots) const {
-    const uint32_t fours = slots / 4;
-    return poll_backoff * (fours < 2 ? fours : 2);
+  /// Cycles from send() to the first poll for so many slots, in a grid of so many threads. Of fewer than four slots it
+  /// comes a little later than at once, so that whether it finds the words hangs not on a few instructions more or
+  /// less (docs/neighbours.md); in large grids at once, where looking at the clock takes longer than that saves.
+  uint32_t backoff_of(uint32_t slots, uint64_t threads) const {
+    constexpr uint64_t large_grid = 150'000;
+    if (slots < 4) return threads < large_grid ? poll_backoff / 3 : 0;
+    return poll_backoff * (slots < 8 ? 1 : 2);
   }
 
   /// Throws invalid_argument, naming `source` and the line, if the text is not a table with a rule for halos.

@@ -33,7 +33,6 @@ class halo_storage : public waiting_storage<Backend> {
     given.places.table = base::marks() + flag_words(base::blocks());
     given.pages = base::marks() + pages_begin(base::blocks(), slots_);
     given.places.slots = slots_;
-    given.places.poll_backoff = rule_.backoff_of(slots_);
     given.units = reinterpret_cast<typename argument::unit*>(base::state());
     if constexpr (narrow) {
       given.plain = base::marks() + marks_words(base::blocks(), slots_, pages_.size());
@@ -107,6 +106,7 @@ class halo_storage : public waiting_storage<Backend> {
       if (given.form == halo_form::automatic) {
         given.form = rule.choose(launch.blocks, slots, words, sizeof(T), launch.threads);
       }
+      given.places.poll_backoff = rule.backoff_of(slots, uint64_t{launch.blocks} * launch.threads);
     });
     start();
   }

@@ -19,7 +19,7 @@ uint32_t last_word(const step_shape& shape, bool by_partials, vote_form form, ui
   }
   for (uint64_t s = 0; s < steps; ++s) {
     const uint32_t answer = is_sum(form) ? grid_votes::sum_of(word, shape.blocks)
-                                         : (grid_votes::says_yes(word, threads) < threads ? 1u : 0u);
+                                         : (grid_votes::says_yes(word, 2 * threads) < threads ? 1u : 0u);
     word = grid_votes::hashed(word, answer);
   }
   return word;

@@ -37,10 +37,10 @@ GPUSYNC_HD constexpr uint32_t sum_of(uint32_t kept, uint32_t blocks) {
   const auto pairs = static_cast<uint32_t>(uint64_t{blocks} * (blocks - 1) / 2);
   return pairs * (kept | 1u) + blocks * (kept >> 7 ^ 0x5bd1e995u);
 }
-/// The thread of the grid that says yes; in half of the steps there is none of that number. Without a division, which
-/// takes longer than a block's part of a vote.
-GPUSYNC_HD constexpr uint32_t says_yes(uint32_t kept, uint32_t threads) {
-  return static_cast<uint32_t>(uint64_t{kept} * (2 * uint64_t{threads}) >> 32);
+/// The thread of the grid that says yes, a number below `twice_threads`: in half of the steps there is none of that
+/// number. Without a division, which takes longer than a block's part of a vote.
+GPUSYNC_HD constexpr uint32_t says_yes(uint32_t kept, uint32_t twice_threads) {
+  return static_cast<uint32_t>(uint64_t{kept} * twice_threads >> 32);
 }
 
 }  // namespace grid_votes
@@ -120,15 +120,19 @@ GPUSYNC_HD void votes_of_a_run(Grid grid, const votes_by_partials& text, uint32_
     barrier.enter_votes();
   }
   votes_by_partials::kept own = text.load(grid, 0);
-  const uint32_t blocks = grid.blocks(), block = grid.block(), threads = blocks * grid.threads();
-  const uint32_t mine = grid.opaque(block * grid.threads() + grid.thread());  // once, and not in each step
+  // Opaque, or the compiler would find them anew in each step, between two votes.
+  const uint32_t block = grid.block(), blocks = grid.opaque(grid.blocks());
+  const uint32_t twice_threads = grid.opaque(2 * blocks * grid.threads());
+  const uint32_t mine = grid.opaque(block * grid.threads() + grid.thread());
   GPUSYNC_UNROLL(1)
   for (uint32_t s = 0; s < steps; ++s) {
     uint32_t answer = 0;
     if constexpr (Form == vote_form::sync_add) answer = barrier.sync_add(grid_votes::brought(own.word, block));
     if constexpr (Form == vote_form::vote_add) answer = barrier.vote_add(grid_votes::brought(own.word, block));
-    if constexpr (Form == vote_form::sync_or) answer = barrier.sync_or(grid_votes::says_yes(own.word, threads) == mine);
-    if constexpr (Form == vote_form::vote_or) answer = barrier.vote_or(grid_votes::says_yes(own.word, threads) == mine);
+    if constexpr (Form == vote_form::sync_or)
+      answer = barrier.sync_or(grid_votes::says_yes(own.word, twice_threads) == mine);
+    if constexpr (Form == vote_form::vote_or)
+      answer = barrier.vote_or(grid_votes::says_yes(own.word, twice_threads) == mine);
     if constexpr (Form == vote_form::no_answer) {
       barrier.sync();
       answer = grid_votes::sum_of(own.word, blocks);

@@ -2,6 +2,8 @@
 #include <gpusync/gpusync.cuh>
 #include <gpusync/neighbours/cuda.cuh>
 
+#include <cmath>
+
 #include "boundary/cuda_survey.cuh"
 #include "boundary/cuda_text.cuh"
 #include "boundary/cuda_waiting.cuh"

@@ -2,6 +2,10 @@
 // and publishes them. One text for CUDA and host threads, whatever blocks wait by. C++17: CUDA sources include it.
 #pragma once
 
+#if !defined(__CUDACC_RTC__)
+#include <chrono>
+#endif
+
 #include <gpusync/neighbours/halo.hpp>
 
 #include "boundary/computation.hpp"
@@ -17,11 +21,12 @@ struct halo_work {
   bool overlaps = false;  ///< behind the publishing, for it needs nothing from others; else before it
 
   /// Cycles of a block in a step: a draw of its own for each block below 500,000, each of `repeats` steps and each
-  /// mean. The mean is the seed, so that loops of steps without work have no more to hold.
+  /// mean. The mean is the seed, so that loops of steps without work have no more to hold; of forty usual multipliers
+  /// its is the one whose draws are nearest to fair ones in what they let a ring take (tests/workloads).
   GPUSYNC_HD uint32_t cycles(uint32_t block, uint32_t number) const {
     if (distribution == kind::none) return 0;
     if (distribution == kind::constant) return mean;
-    const uint32_t bits = random_bits((block * 7919u + number % repeats) * 2654435761u + mean * 2246822519u);
+    const uint32_t bits = random_bits((block * 7919u + number % repeats) * 2654435761u + mean * 2146121005u);
     const float share = (static_cast<float>(bits >> 8) + 0.5f) * (1.0f / 16777216.0f);
     if (distribution == kind::uniform) return static_cast<uint32_t>(2.0f * static_cast<float>(mean) * share);
 #if defined(__CUDA_ARCH__)
@@ -33,6 +38,25 @@ struct halo_work {
 
   static constexpr uint32_t repeats = 256;  ///< steps after which the delays come again: graphs are replayed
 };
+
+/// A block works for `span()` cycles, nanoseconds on host threads; to find out how long is part of it. One thread
+/// works, for all to work would slow down those who wait on the same multiprocessor.
+GPUSYNC_API_TEMPLATE
+template <class Grid, class Span>
+GPUSYNC_HD void work_of_block(Grid grid, Span span) {
+  if constexpr (Grid::warp_size > 1) {
+    const uint64_t begin = grid.cycles();
+    if (grid.thread() == 0) grid.delay_until(begin + span());
+  } else {
+    const auto begin = std::chrono::steady_clock::now();
+    if (grid.thread() == 0) {
+      const std::chrono::nanoseconds whole(span());
+      while (std::chrono::steady_clock::now() - begin < whole) {
+      }
+    }
+  }
+  grid.sync_block();
+}
 
 /// The new word of a thread.
 GPUSYNC_HD inline uint32_t halo_mixed(uint32_t own, uint32_t sum) {
@@ -163,7 +187,6 @@ struct halo_text : computation {
       halo.get(from, found);
       GPUSYNC_UNROLL()
       for (uint32_t i = 0; i < Words * Neighbours; ++i) sum[i / Neighbours] += found[i];
-      if (!work.overlaps) spend(grid, s);
       if constexpr (shares) {
         GPUSYNC_UNROLL()
         for (uint32_t u = 0; u < Words; ++u) {
@@ -172,15 +195,17 @@ struct halo_text : computation {
         halo.next();
         GPUSYNC_UNROLL()
         for (uint32_t u = 0; u < Words; ++u) {
-          if (now.at[u] == nowhere) continue;
           const uint32_t behind = now.at[u] - first + 1;
-          now.own[u] = halo_mixed(now.own[u], grid.shared(turn, behind == words ? 0 : behind));
+          if (now.at[u] != nowhere) sum[u] = grid.shared(turn, behind == words ? 0 : behind);
         }
       } else {
-        GPUSYNC_UNROLL()
-        for (uint32_t u = 0; u < Words; ++u) now.own[u] = halo_mixed(now.own[u], sum[u]);
         halo.next();
       }
+      GPUSYNC_UNROLL()
+      for (uint32_t u = 0; u < Words; ++u) {
+        if (now.at[u] != nowhere) now.own[u] = halo_mixed(now.own[u], sum[u]);
+      }
+      if (!work.overlaps) spend(grid, s);
     }
     uint32_t* const out = steps % 2 == 0 ? a : b;
     GPUSYNC_UNROLL()
@@ -195,16 +220,11 @@ struct halo_text : computation {
   GPUSYNC_HD void spend(Grid grid, uint32_t number) const {
     if (work.distribution != halo_work::kind::none) take_time(grid, work, number);
   }
-  /// One thread works, for all to work would slow down those who wait on the same multiprocessor. Out of line: steps
-  /// without work are not to step over it.
+  /// Out of line: steps without work are not to step over it.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD GPUSYNC_COLD static void take_time(Grid grid, halo_work how, uint32_t number) {
-    if (grid.thread() == 0) {
-      const uint64_t begin = grid.cycles();  // to find out how long is part of it
-      grid.delay_until(begin + how.cycles(grid.block(), number));
-    }
-    grid.sync_block();
+    work_of_block(grid, [&] { return how.cycles(grid.block(), number); });
   }
 };
 

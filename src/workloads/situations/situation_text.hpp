@@ -6,10 +6,6 @@
 // those that it reads, so that one word read too early or too late is wrong in all that follow.
 #pragma once
 
-#if !defined(__CUDACC_RTC__)
-#include <chrono>
-#endif
-
 #include <gpusync/neighbours/halo.hpp>
 
 #include "boundary/computation.hpp"
@@ -183,21 +179,11 @@ struct situation_text : computation {
     for (uint32_t k = 0; k < Kept; ++k) now.on_chip[k] = turned(now.on_chip[k]);
     if (!work.is_none()) take_time(grid, work, number);
   }
-  /// One thread works, for all to work would slow down those who wait on the same multiprocessor.
+  /// Out of line: see halo_text.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
   GPUSYNC_HD GPUSYNC_COLD static void take_time(Grid grid, situation_work how, uint32_t number) {
-    if (grid.thread() == 0) {
-      const uint32_t span = how.even + how.varying.cycles(grid.block(), number);
-      if constexpr (Grid::warp_size > 1) {
-        grid.delay(span);
-      } else {
-        const auto begin = std::chrono::steady_clock::now();
-        while (std::chrono::steady_clock::now() - begin < std::chrono::nanoseconds(span)) {
-        }
-      }
-    }
-    grid.sync_block();
+    work_of_block(grid, [&] { return how.even + how.varying.cycles(grid.block(), number); });
   }
 };
 

@@ -8,14 +8,17 @@
 // Rows that are too many for all warps at once are done in several passes: what the last block sends then goes to the
 // first.
 //
-// Three things make a cell cheap:
+// Four things make a cell cheap:
 // - F(i+1,j) = max(F(i,j), d - open) - extend, where d = H(i-1,j-1) + s(i,j), instead of max(…, H(i,j) - open): a gap
-// in
-//   the reference that follows one in the query costs what the same two cost in the other order, which E allows. H is
-//   the same in every cell, and F no longer waits for it.
+//   in the reference that follows one in the query costs what the same two cost in the other order, which E allows. H
+//   is the same in every cell, and F no longer waits for it.
+// - Scores are kept lowered by what the first letter of a gap costs: L = H - open - extend. So d comes lowered from the
+//   cell before, and gaps open from both as they are: E(i,j+1) = max(E(i,j) - extend, L(i,j)), F(i+1,j) =
+//   max(F(i,j) - extend, d), L(i,j) = max(max(E, F, 0) - open - extend, d) are one instruction each and one for the
+//   inner maximum, where H takes one and E and F a subtraction besides.
 // - Where scores are bytes, d is one instruction: a row's word has its scores against the four letters, a column's word
 //   a 1 at its letter. Columns outside the matrix have 127 in all four places: less than nothing for each row.
-// - The best cell is looked for with a key, 16 H + 15 - row: one comparison a column finds the first column and its
+// - The best cell is looked for with a key, 16 L + 15 - row: one comparison a column finds the first column and its
 //   first row. No branch: the best alignments run through all warps one after the other, and a pipeline is as fast as
 //   its slowest part.
 //
@@ -135,7 +138,7 @@ struct pipeline {
   template <class Lanes, class Grid, class Channels>
   GPUSYNC_HD void run(const Grid& grid, const Channels& channels, pipeline_block<Warps, Lanes::count>* block) const {
     using store = pipeline_block<Warps, Lanes::count>;
-    for (uint32_t i = grid.thread(); i < Lanes::count; i += grid.threads()) block->nothing[i] = {0, no_gap};
+    for (uint32_t i = grid.thread(); i < Lanes::count; i += grid.threads()) block->nothing[i] = above_the_matrix();
     for (uint32_t i = grid.thread(); i < (1 + store::letters) * Lanes::count; i += grid.threads())
       block->columns[i] = Scores::outside;
     for (uint32_t i = grid.thread(); i < Warps + 2; i += grid.threads()) block->done[i] = 0;
@@ -151,6 +154,9 @@ struct pipeline {
   }
 
  private:
+  /// What stands above the first row.
+  GPUSYNC_HD handed_down above_the_matrix() const { return {-open_and_extend, no_gap}; }
+
   template <class Lanes>
   GPUSYNC_HD uint32_t real_chunks() const {
     return (columns + Lanes::count - 1) / Lanes::count;
@@ -203,7 +209,7 @@ struct pipeline {
         Lanes::each([&](uint32_t lane, uint32_t k) {
           const uint32_t column = c * lanes + lane;
           word[k] = c < real && column < columns ? Scores::column(reference[column]) : Scores::outside;
-          row[k] = {0, no_gap};
+          row[k] = above_the_matrix();
         });
         if (c < real && !top) {
           Lanes::each([&](uint32_t lane, uint32_t k) { row[k] = in.get(lane); });
@@ -250,7 +256,7 @@ struct pipeline {
 
   /// What a lane has.
   struct lane_state {
-    int32_t score[Rows];             ///< H of the column before
+    int32_t score[Rows];             ///< H of the column before, lowered as all scores here
     int32_t gap[Rows];               ///< E of this column
     uint32_t row[Rows];              ///< words of Scores
     int32_t diagonal;                ///< H above the first row, of the column before
@@ -344,9 +350,10 @@ struct pipeline {
     int32_t down = gap_above;
     GPUSYNC_UNROLL()
     for (uint32_t r = 0; r < Rows; ++r) {
-      const int32_t score = greatest_or_0(diagonal[r], one.gap[r], down);
-      one.gap[r] = sum_or(one.gap[r], -extend, score - open_and_extend);
-      down = sum_or(down, -extend, diagonal[r] - open_and_extend);
+      const int32_t by_gap = greatest_or_0(one.gap[r], down);
+      const int32_t score = sum_or(by_gap, -open_and_extend, diagonal[r]);
+      one.gap[r] = sum_or(one.gap[r], -extend, score);
+      down = sum_or(down, -extend, diagonal[r]);
       one.score[r] = score;
     }
     one.gap_above = down;
@@ -369,21 +376,22 @@ struct pipeline {
     for (uint32_t r = 0; r < Rows; ++r) {
       const uint64_t row = uint64_t{lane} * Rows + r;
       one.row[r] = row < rows ? scores.row(query[row]) : scores.row_outside();
-      one.score[r] = 0;
+      one.score[r] = -open_and_extend;
       one.gap[r] = no_gap;
     }
-    one.diagonal = one.score_above = 0;
+    one.diagonal = one.score_above = -open_and_extend;
     one.gap_above = no_gap;
-    one.best_key = 15;  // nothing that scores 0 is aligned
-    one.key = 0;
+    one.key = -16 * open_and_extend;
+    one.best_key = one.key + 15;  // nothing that scores 0 is aligned
     one.best_column = 0;
   }
 
   GPUSYNC_HD void end(const lane_state& one, uint32_t lane) const {
     const uint64_t first = uint64_t{lane} * Rows;
     if (first >= rows) return;
-    const int32_t score = one.key / 16;
-    best[lane] = {score, static_cast<uint32_t>(first + static_cast<uint32_t>(15 - one.key % 16)), one.best_column};
+    const int32_t place = one.key & 15;
+    const int32_t score = (one.key - place) / 16 + open_and_extend;
+    best[lane] = {score, static_cast<uint32_t>(first + static_cast<uint32_t>(15 - place)), one.best_column};
     if (score == 0) best[lane] = {0, 0, 0};
   }
 };

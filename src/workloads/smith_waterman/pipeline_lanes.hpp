@@ -73,12 +73,12 @@ struct lanes_of_warp {
 
 // The few instructions that the recurrence is made of. On sm_90 each is one instruction.
 
-/// The greatest of three numbers and 0.
-GPUSYNC_HD inline int32_t greatest_or_0(int32_t a, int32_t b, int32_t c) {
+/// The greatest of two numbers and 0.
+GPUSYNC_HD inline int32_t greatest_or_0(int32_t a, int32_t b) {
 #if defined(__CUDA_ARCH__)
-  return __vimax3_s32_relu(a, b, c);
+  return __vimax_s32_relu(a, b);
 #else
-  const int32_t most = a > b ? (a > c ? a : c) : (b > c ? b : c);
+  const int32_t most = a > b ? a : b;
   return most > 0 ? most : 0;
 #endif
 }
