@@ -79,6 +79,7 @@ std::vector<tuned_halo> tune_halos(const device_description& device,
         step_shape shape;
         shape.blocks = per_sm * sms / 4 * 4;  // a torus needs rows
         shape.threads = threads;
+        if (halo_rule::is_crowded(shape.blocks, neighbours, words, 4, threads)) continue;  // flags by any rule
         trials.push_back({shape, {neighbours, words, halo_work::kind::none, 0, false}});
       }
     }
@@ -93,7 +94,7 @@ std::vector<tuned_halo> tune_halos(const device_description& device,
     tuned_halo one = measure_both(*exchange, request, shape);
     if (one.by_words == 0 || one.by_flags == 0) continue;
     one.polled_bytes = uint64_t{shape.blocks} * problem.neighbours * problem.words * 8;
-    one.words_a_thread = (problem.words + shape.threads - 1) / shape.threads;
+    one.words_a_thread = static_cast<uint32_t>(halo_rule::words_a_thread(problem.words, shape.threads));
     found.push_back(one);
   }
   if (found.empty()) throw runtime_failure("No exchange could be measured in both forms.", 0);

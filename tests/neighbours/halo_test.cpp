@@ -283,6 +283,10 @@ TEST(HaloRule, CountsWhatTheGridPolls) {
   EXPECT_EQ(rule.choose(1056, 2, 256, 8, 256), halo_form::flags) << "8.7 MB";
   EXPECT_EQ(rule.choose(915, 2, 256, 8, 256), halo_form::words) << "7.496 MB";
   EXPECT_EQ(rule.choose(916, 2, 256, 8, 256), halo_form::flags) << "7.504 MB";
+  EXPECT_EQ(rule.choose(528, 8, 64, 4, 512), halo_form::flags) << "eight words a thread in a large grid";
+  EXPECT_EQ(rule.choose(528, 4, 64, 8, 512), halo_form::flags) << "four of 8 bytes";
+  EXPECT_EQ(rule.choose(528, 4, 64, 4, 512), halo_form::words) << "four";
+  EXPECT_EQ(rule.choose(400, 8, 256, 4, 256), halo_form::words) << "not a large one";
 }
 
 }  // namespace

@@ -17,6 +17,9 @@ namespace gpusync {
 ///
 /// As text: `gpusync-tuning 1`, `device NAME`, then a line `halo POLLED_BYTES WORDS_A_THREAD POLL_BACKOFF`.
 struct halo_rule {
+  /// Threads of a grid of which a GPU of some 140 multiprocessors runs all at once only if each has 32 registers.
+  static constexpr uint64_t large_grid = 150'000;
+
   uint64_t most_polled_bytes = 7'500'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
   uint32_t most_words_a_thread = 4;        ///< words / threads of a block, rounded up
   /// Cycles from send() to the first poll for each four slots, at most 10,000: polls of many words that come too early
@@ -26,15 +29,27 @@ struct halo_rule {
   /// The form for a grid of `blocks`, each with so many slots, words of that many bytes, and threads.
   halo_form choose(uint64_t blocks, uint64_t slots, uint64_t words, uint64_t bytes_of_word, uint64_t threads) const {
     const uint64_t polled = blocks * slots * words * (2 * bytes_of_word);
-    const uint64_t a_thread = threads == 0 ? words : (words + threads - 1) / threads;
-    return polled <= most_polled_bytes && a_thread <= most_words_a_thread ? halo_form::words : halo_form::flags;
+    return polled <= most_polled_bytes && words_a_thread(words, threads) <= most_words_a_thread &&
+                   !is_crowded(blocks, slots, words, bytes_of_word, threads)
+               ? halo_form::words
+               : halo_form::flags;
+  }
+
+  /// Words of each neighbour that a thread of so many gets.
+  static constexpr uint64_t words_a_thread(uint64_t words, uint64_t threads) {
+    return threads == 0 ? words : (words + threads - 1) / threads;
+  }
+  /// Whether threads have more words to poll than registers to hold them: in a large grid each has 32, and 32 bytes of
+  /// values with the numbers of their steps are half of these. Such a grid takes flags.
+  static constexpr bool is_crowded(uint64_t blocks, uint64_t slots, uint64_t words, uint64_t bytes_of_word,
+                                   uint64_t threads) {
+    return blocks * threads >= large_grid && slots * words_a_thread(words, threads) * bytes_of_word >= 32;
   }
 
   /// Cycles from send() to the first poll for so many slots, in a grid of so many threads. Of fewer than four slots it
   /// comes a little later than at once, so that whether it finds the words hangs not on a few instructions more or
   /// less (docs/neighbours.md); in large grids at once, where looking at the clock takes longer than that saves.
   uint32_t backoff_of(uint32_t slots, uint64_t threads) const {
-    constexpr uint64_t large_grid = 150'000;
     if (slots < 4) return threads < large_grid ? poll_backoff / 3 : 0;
     return poll_backoff * (slots < 8 ? 1 : 2);
   }

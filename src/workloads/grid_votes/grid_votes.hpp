@@ -23,19 +23,19 @@ namespace gpusync::tool {
 
 namespace grid_votes {
 
+// Of few instructions each, for what follows a vote's answer, up to the next vote, is measured with it.
+
 /// Hashes an answer into what a thread keeps; two answers never make the same of one word.
 GPUSYNC_HD constexpr uint32_t hashed(uint32_t kept, uint32_t answer) {
-  const uint32_t one = (kept ^ answer) * 0x9e3779b1u + 0x7f4a7c15u;
-  return one ^ one >> 15;
+  return (kept ^ answer) * 0x9e3779b1u + 0x7f4a7c15u;
 }
 /// What a block brings.
 GPUSYNC_HD constexpr uint32_t brought(uint32_t kept, uint32_t block) {
-  return block * (kept | 1u) + (kept >> 7 ^ 0x5bd1e995u);
+  return kept + block;
 }
 /// What all blocks' numbers come to.
 GPUSYNC_HD constexpr uint32_t sum_of(uint32_t kept, uint32_t blocks) {
-  const auto pairs = static_cast<uint32_t>(uint64_t{blocks} * (blocks - 1) / 2);
-  return pairs * (kept | 1u) + blocks * (kept >> 7 ^ 0x5bd1e995u);
+  return kept * blocks + static_cast<uint32_t>(uint64_t{blocks} * (blocks - 1) / 2);
 }
 /// The thread of the grid that says yes, a number below `twice_threads`: in half of the steps there is none of that
 /// number. Without a division, which takes longer than a block's part of a vote.

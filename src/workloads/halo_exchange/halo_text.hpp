@@ -20,11 +20,13 @@ struct halo_work {
   uint32_t mean = 0;      ///< cycles of the multiprocessor's clock
   bool overlaps = false;  ///< behind the publishing, for it needs nothing from others; else before it
 
+  GPUSYNC_HD bool is_none() const { return distribution == kind::none; }
+
   /// Cycles of a block in a step: a draw of its own for each block below 500,000, each of `repeats` steps and each
   /// mean. The mean is the seed, so that loops of steps without work have no more to hold; of forty usual multipliers
   /// its is the one whose draws are nearest to fair ones in what they let a ring take (tests/workloads).
   GPUSYNC_HD uint32_t cycles(uint32_t block, uint32_t number) const {
-    if (distribution == kind::none) return 0;
+    if (is_none()) return 0;
     if (distribution == kind::constant) return mean;
     const uint32_t bits = random_bits((block * 7919u + number % repeats) * 2654435761u + mean * 2146121005u);
     const float share = (static_cast<float>(bits >> 8) + 0.5f) * (1.0f / 16777216.0f);
@@ -57,6 +59,10 @@ GPUSYNC_HD void work_of_block(Grid grid, Span span) {
   }
   grid.sync_block();
 }
+
+/// What is known of the work where steps are compiled. Loops of steps are compiled with it and without: a call out of
+/// the loop, and back, takes 0.05 us from an instruction cache, and the code in the loop as much from steps without.
+enum class known_work { none, some, nothing };
 
 /// The new word of a thread.
 GPUSYNC_HD inline uint32_t halo_mixed(uint32_t own, uint32_t sum) {
@@ -118,15 +124,15 @@ struct halo_text : computation {
   }
 
   GPUSYNC_API_TEMPLATE
-  template <class Grid>
+  template <known_work Known = known_work::nothing, class Grid>
   GPUSYNC_HD void step(Grid grid, uint32_t number, kept& now) const {
-    first(grid, number, now);
-    rest(grid, number, now);
+    first<Known>(grid, number, now);
+    rest<Known>(grid, number, now);
   }
 
   /// Up to the publishing.
   GPUSYNC_API_TEMPLATE
-  template <class Grid>
+  template <known_work Known = known_work::nothing, class Grid>
   GPUSYNC_HD void first(Grid grid, uint32_t number, kept& now) const {
     const uint32_t* const in = number % 2 == 0 ? a : b;
     uint32_t* const out = number % 2 == 0 ? b : a;
@@ -138,7 +144,7 @@ struct halo_text : computation {
       for (uint32_t k = 0; k < Neighbours; ++k) sum += in[now.from[u * Neighbours + k]];
       now.own[u] = halo_mixed(now.own[u], sum);
     }
-    if (!work.overlaps) spend(grid, number);
+    if (!work.overlaps) spend<Known>(grid, number);
     GPUSYNC_UNROLL()
     for (uint32_t u = 0; u < Words; ++u) {
       if (now.at[u] != nowhere) out[now.at[u]] = now.own[u];
@@ -146,9 +152,9 @@ struct halo_text : computation {
   }
 
   GPUSYNC_API_TEMPLATE
-  template <class Grid>
+  template <known_work Known = known_work::nothing, class Grid>
   GPUSYNC_HD void rest(Grid grid, uint32_t number, kept&) const {
-    if (work.overlaps) spend(grid, number);
+    if (work.overlaps) spend<Known>(grid, number);
   }
 
   /// All steps, by a halo. A thread gets the words at its own place, which a warp reads in whole lines; on a GPU their
@@ -156,6 +162,17 @@ struct halo_text : computation {
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Halo>
   GPUSYNC_HD void exchange(Grid grid, uint32_t steps, Halo& halo) const {
+    if (work.is_none()) {
+      exchange_knowing<known_work::none>(grid, steps, halo);
+    } else {
+      exchange_knowing<known_work::some>(grid, steps, halo);
+    }
+  }
+
+ private:
+  GPUSYNC_API_TEMPLATE
+  template <known_work Known, class Grid, class Halo>
+  GPUSYNC_HD void exchange_knowing(Grid grid, uint32_t steps, Halo& halo) const {
     constexpr bool shares = Grid::warp_size > 1;
     halo.enter();
     kept now = load(grid, 0);
@@ -181,7 +198,7 @@ struct halo_text : computation {
       halo.send();
       // Found while nobody waits for it.
       [[maybe_unused]] const uint32_t turn = shares ? grid.opaque(sums + s % 2 * (most_shared * 4)) : 0;
-      if (work.overlaps) spend(grid, s);
+      if (work.overlaps) spend<Known>(grid, s);
       halo.receive();
       uint32_t found[Words * Neighbours], sum[Words] = {};
       halo.get(from, found);
@@ -205,7 +222,7 @@ struct halo_text : computation {
       for (uint32_t u = 0; u < Words; ++u) {
         if (now.at[u] != nowhere) now.own[u] = halo_mixed(now.own[u], sum[u]);
       }
-      if (!work.overlaps) spend(grid, s);
+      if (!work.overlaps) spend<Known>(grid, s);
     }
     uint32_t* const out = steps % 2 == 0 ? a : b;
     GPUSYNC_UNROLL()
@@ -214,18 +231,43 @@ struct halo_text : computation {
     }
   }
 
- private:
+  GPUSYNC_API_TEMPLATE
+  template <known_work Known, class Grid>
+  GPUSYNC_HD void spend(Grid grid, uint32_t number) const {
+    if constexpr (Known == known_work::some) take_time(grid, work, number);
+    if constexpr (Known == known_work::nothing) {
+      if (!work.is_none()) take_time_elsewhere(grid, work, number);
+    }
+  }
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD void spend(Grid grid, uint32_t number) const {
-    if (work.distribution != halo_work::kind::none) take_time(grid, work, number);
+  GPUSYNC_HD static void take_time(Grid grid, const halo_work& how, uint32_t number) {
+    work_of_block(grid, [&] { return how.cycles(grid.block(), number); });
   }
   /// Out of line: steps without work are not to step over it.
   GPUSYNC_API_TEMPLATE
   template <class Grid>
-  GPUSYNC_HD GPUSYNC_COLD static void take_time(Grid grid, halo_work how, uint32_t number) {
-    work_of_block(grid, [&] { return how.cycles(grid.block(), number); });
+  GPUSYNC_HD GPUSYNC_COLD static void take_time_elsewhere(Grid grid, halo_work how, uint32_t number) {
+    take_time(grid, how, number);
   }
 };
+
+/// See known_work.
+GPUSYNC_API_TEMPLATE
+template <uint32_t Neighbours, uint32_t Words, unsigned FullBlocks, class Grid, class Kept, class Boundary>
+GPUSYNC_HD void all_steps(const halo_text<Neighbours, Words, FullBlocks>& text, Grid grid, uint32_t steps, Kept& kept,
+                          Boundary&& boundary) {
+  if (text.work.is_none()) {
+    for (uint32_t s = 0; s < steps; ++s) {
+      text.template step<known_work::none>(grid, s, kept);
+      if (!boundary(s)) return;
+    }
+  } else {
+    for (uint32_t s = 0; s < steps; ++s) {
+      text.template step<known_work::some>(grid, s, kept);
+      if (!boundary(s)) return;
+    }
+  }
+}
 
 }  // namespace gpusync::tool

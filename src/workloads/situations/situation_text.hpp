@@ -18,7 +18,7 @@ struct situation_work {
   uint32_t even = 0;  ///< what all blocks take
   halo_work varying;  ///< what differs
 
-  GPUSYNC_HD bool is_none() const { return even == 0 && varying.distribution == halo_work::kind::none; }
+  GPUSYNC_HD bool is_none() const { return even == 0 && varying.is_none(); }
 };
 
 /// Neighbours: 2 or 4. Words: of a thread for others, at most; Kept: on the chip, at most. FullBlocks: see computation.
