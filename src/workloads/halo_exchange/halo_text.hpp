@@ -162,7 +162,10 @@ struct halo_text : computation {
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Halo>
   GPUSYNC_HD void exchange(Grid grid, uint32_t steps, Halo& halo) const {
-    if (work.is_none()) {
+    // Two loops leave either too few of 32 registers.
+    if constexpr (FullBlocks > 1) {
+      exchange_knowing<known_work::nothing>(grid, steps, halo);
+    } else if (work.is_none()) {
       exchange_knowing<known_work::none>(grid, steps, halo);
     } else {
       exchange_knowing<known_work::some>(grid, steps, halo);
