@@ -118,6 +118,9 @@ def let_in(row, column):
 
 
 table("| us a step, H200 | graph | first |", let_in, digits=3, best=min)
+other_card = record("nvidia-h200/jacobi-another-card", "step_time")
+says("on another H200 the line of Jacobi at 132 x 512 is {}, {}, {} and {}",
+     *(other_card(way, shape="132x512", **plate) for way in ("graph", "graph-pdl", "graph-pdl-late", default)))
 counts = logs("nvidia-h100/dependent-launches.txt", r"per SM (\d+) to \d+"), logs("nvidia-h100/dependent-launches.txt", r"to (\d+)$")
 says("{} to {} blocks of one step on a multiprocessor", min(counts[0]), max(counts[1]))
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
+#include <set>
 
 #include "results/context.hpp"
 #include "results/document.hpp"
@@ -155,14 +157,20 @@ std::optional<advice::way> way_of(const std::string& method) {
 }
 
 std::vector<step_observation> observations_of(const std::vector<row>& rows, const std::string& device) {
-  std::vector<step_observation> all;
+  std::vector<step_observation> all, exchanges;
+  std::set<uint32_t> known;  // neighbours of situations
   for (const row& entry : rows) {
     const std::optional<advice::way> which = way_of(entry.method);
     const std::optional<double> us = value_of(entry, step_time_metric);
     if (!which || !us || !is_checked(entry, device)) continue;
     const std::optional<advice::situation> where = measured_in(entry);
-    if (where && (where->gpus > 1) == is_of_several_gpus(*which)) all.push_back({*where, *which, *us});
+    if (!where || (where->gpus > 1) != is_of_several_gpus(*which)) continue;
+    if (entry.experiment == step_costs_experiment && where->waits_for == advice::dependence::neighbours)
+      known.insert(where->neighbours);
+    (entry.experiment == halo_experiment ? exchanges : all).push_back({*where, *which, *us});
   }
+  std::ranges::copy_if(exchanges, std::back_inserter(all),
+                       [&](const step_observation& one) { return !known.contains(one.where.neighbours); });
   return all;
 }
 

@@ -31,7 +31,8 @@ std::string in_words(const advice::situation& where);
 std::optional<advice::way> way_of(const std::string& method);
 
 /// What was measured of a device with checked results, by rows of experiments step-costs, halo-exchange and
-/// multi-gpu-barrier.
+/// multi-gpu-barrier. Those of halo-exchange count for as many neighbours as no row of step-costs has: steps of
+/// situations do more than exchange words.
 std::vector<step_observation> observations_of(const std::vector<row>& rows, const std::string& device);
 
 /// What the device has room for, as the row of room_method tells; empty if there is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <set>
 
 #include <gpusync/advice/advice.hpp>
 
@@ -208,6 +209,35 @@ TEST(StepCostRows, ADocumentGivesTheCostsOfItsCheckedRows) {
   EXPECT_EQ(found.room.sms, 100u);
   EXPECT_EQ(found.ways.front().points, 80u);
   EXPECT_LT(worst_error(found.ways.front(), truth), 0.01);
+}
+
+TEST(StepCostRows, HaloExchangesCountForTheNeighboursThatStepCostsHaveNot) {
+  advice::situation pairs;
+  pairs.waits_for = advice::dependence::neighbours;
+  pairs.neighbours = 2;
+  document results = document_of({{pairs, way::halo, 1}});
+  for (const int64_t neighbours : {2, 8}) {
+    row& entry = results.rows.emplace_back();
+    entry.experiment = "halo-exchange";
+    entry.device = "cuda:0";
+    entry.method = name_of(way::halo);
+    entry.axes = {{"shape", "132x256"},
+                  {"neighbours", neighbours},
+                  {"bytes", int64_t{1024}},
+                  {"work", "none"},
+                  {"overlap", "no"}};
+    entry.verified = true;
+    entry.metrics = {{step_time_metric, plain_metric(0.5, "us", 7)}};
+  }
+  const auto neighbours_of = [](const std::vector<step_observation>& all) {
+    std::multiset<uint32_t> found;
+    for (const step_observation& one : all) found.insert(one.where.neighbours);
+    return found;
+  };
+  EXPECT_EQ(neighbours_of(observations_of(results.rows, "cuda:0")), (std::multiset<uint32_t>{2, 8}));
+  std::erase_if(results.rows, [](const row& entry) { return entry.experiment == step_costs_experiment; });
+  EXPECT_EQ(neighbours_of(observations_of(results.rows, "cuda:0")), (std::multiset<uint32_t>{2, 8}))
+      << "alone they count for all";
 }
 
 TEST(StepCostRows, ADocumentWithoutCostsIsRefusedByName) {
