@@ -30,9 +30,6 @@ states("eight blocks on a multiprocessor, {} x {},", "a shape")
 plate = record("nvidia-h200/jacobi", "step_time")
 says("a step of a Jacobi relaxation takes {} us so, and {} the usual way",
      *(plate(way, shape="132x512", elements=1024, type="float") for way in ("graph-pdl-late", "graph-pdl")))
-other_card = record("nvidia-h200/jacobi-another-card", "step_time")
-says("on another H200 {} and {} ([its]",
-     *(other_card(way, shape="132x512", elements=1024, type="float") for way in ("graph-pdl-late", "graph-pdl")))
 over_cg = [four(default, "step_time_over_cg", shape=shape, stores=stores) for shape, stores in cases]
 says("The default barrier takes {} to {} of the time of `cg` in the same {} cases ({} shapes", min(over_cg), max(over_cg),
      len(cases), len(cases) / 2)

@@ -46,5 +46,5 @@ tool = "what the tool is set to"
 states("share of recommendations within {} % of the best, the median", tool)
 states("recommendations were within {} % of the best that was measured", tool)
 states("{} to {} threads, steps of {} to {} microseconds with any part of skew", tool)
-states("with them {} % are near the best", "the test of the next sentence but one, with these rows")
+states("with them {} % of the H200's are near the best", "the test of the next sentence but one, with these rows")
 states("Ways within {} % of the best are named", tool)

@@ -94,7 +94,7 @@ says("of 512² floats {}, {}, {}, {}, of 512² doubles {}, {}, {}, {}. The H100'
 apart = [abs(one / other - 1) for axes in ({"side": 128, "type": "float"}, {"side": 512, "type": "float"},
                                            {"side": 512, "type": "double"})
          for one, other in zip(of_solver(solver_there, **axes), of_solver(solver, **axes))]
-says("The H100's are within {} % of these", math.ceil(100 * max(apart)))
+says("The H100's, of 713b81e, are within {} % of these", math.ceil(100 * max(apart)))
 
 # Where a dependent kernel lets in the next.
 letting_in = {"first": "graph-pdl", "behind the wait": "graph-pdl-late", "graph": "graph", "grid barrier": default}
@@ -105,7 +105,7 @@ of_row = {"1056 x 128, ring, a microsecond of work": (of_rings, {"shape": "1056x
           "2112 x 128, ring, a microsecond of work": (of_rings, {"shape": "2112x128", "work": "constant-1000"}),
           "132 x 256, Jacobi of 1024² floats": (of_plates, {"shape": "132x256", **plate}),
           "132 x 512, Jacobi of 1024² floats": (of_plates, {"shape": "132x512", **plate}),
-          "132 x 512, 2048² floats until converged": (of_ends, {"shape": "132x512", "elements": 2048, "type": "float"})}
+          "132 x 512, 2048² floats until converged, of 9c52410": (of_ends, {"shape": "132x512", "elements": 2048, "type": "float"})}
 
 
 def let_in(row, column):
@@ -118,9 +118,10 @@ def let_in(row, column):
 
 
 table("| us a step, H200 | graph | first |", let_in, digits=3, best=min)
-other_card = record("nvidia-h200/jacobi-another-card", "step_time")
-says("on another H200 the line of Jacobi at 132 x 512 is {}, {}, {} and {}",
+other_card = record("nvidia-h200/jacobi-slow-graphs", "step_time")
+says("On one H200 the line of Jacobi at 132 x 512 is {}, {}, {} and {}",
      *(other_card(way, shape="132x512", **plate) for way in ("graph", "graph-pdl", "graph-pdl-late", default)))
+states("the other two the same within {} %", "these figures and the table's, rounded up")
 counts = logs("nvidia-h100/dependent-launches.txt", r"per SM (\d+) to \d+"), logs("nvidia-h100/dependent-launches.txt", r"to (\d+)$")
 says("{} to {} blocks of one step on a multiprocessor", min(counts[0]), max(counts[1]))
 

@@ -74,7 +74,7 @@ says("{} of the time of the grid barrier and {} of a graph with programmatic lau
 
 lockstep = [halos("neighbour-barrier", f"step_time_over_{default}", shape=shape, neighbours=n, work="none")
             for shape in ("132x256", "132x1024") for n in (2, 4, 8)]
-says("on one block a multiprocessor, {} to {} of the grid barrier's time", min(lockstep), max(lockstep))
+says("on one block a multiprocessor: {} to {} of the grid barrier's time", min(lockstep), max(lockstep))
 
 # Work of unlike length, 4 KB a block.
 big = record("nvidia-h200/halo-exchange-bytes", "step_time")
@@ -112,10 +112,11 @@ def over_better(device):
 chosen, chosen_there = over_better("nvidia-h200"), over_better("nvidia-h100")
 says("Of {} shapes `halo` takes at most {} times", len(chosen), max(chosen))
 says("{} times in [an H100's]", max(chosen_there))
-states("Since 8fc2244 it comes {} cycles later, but for grids of {} threads", "the rule's, gpusync/neighbours/halo_rule.hpp")
+states("Since dd9a66d it comes {} cycles later, but at once in grids of {} threads", "the rule's, gpusync/neighbours/halo_rule.hpp")
 ring = {"shape": "132x256", "neighbours": 2, "work": "exponential-1000"}
 bound = 2.377  # of the draws of 1 us at 1980 MHz; tests/workloads/situations_test.cpp holds them against fair ones
 states("no way to wait can take less than {} means a step", "a simulation, which a test repeats")
+states("the set used here is within {} % of the average", "what the test allows")
 states("Sets of 256 steps differ by {} % in that", "a simulation of fair draws")
 says("So a halo's waits take {} us of the {}, and a neighbour barrier's {}", halos("halo", **ring) - bound,
      halos("halo", **ring), halos("neighbour-barrier", **ring) - bound)
@@ -148,7 +149,7 @@ def plate_of(of, *shapes, methods=plate_methods, ways=launches):
 
 table("| plate | `halo-strips` |", plate_of(plates, "132x256", "132x512"), digits=3, best=min)
 there = record("nvidia-h100/halo-exchange", "step_time")
-says("On an H100 `halo` takes {}, {} and {} us a step with 2, 4 and 8 neighbours at 132 x 256, the neighbour barrier {}, {} and "
+says("On an H100, of 713b81e, `halo` takes {}, {} and {} us a step with 2, 4 and 8 neighbours at 132 x 256, the neighbour barrier {}, {} and "
      "{} (", *(there(way, shape="132x256", neighbours=n, work="none") for way in ("halo", "neighbour-barrier")
                for n in (2, 4, 8)))
 says("a plate of 1024² floats in strips takes {} (", plate_of(record("nvidia-h100/jacobi", "step_time"), "132x256", "132x512")(
