@@ -115,7 +115,9 @@ says("{} times in [an H100's]", max(chosen_there))
 states("Since dd9a66d it comes {} cycles later, but at once in grids of {} threads", "the rule's, gpusync/neighbours/halo_rule.hpp")
 ring = {"shape": "132x256", "neighbours": 2, "work": "exponential-1000"}
 bound = 2.377  # of the draws of 1 us at 1980 MHz; tests/workloads/situations_test.cpp holds them against fair ones
-states("no way to wait can take less than {} means a step", "a simulation, which a test repeats")
+states("flags where the grid polls more than {} MB in a step", "the rule's, gpusync/neighbours/halo_rule.hpp")
+states("or, in grids of {} threads and more, eight words of {} bytes", "the rule's, gpusync/neighbours/halo_rule.hpp")
+states("at {} cycles a microsecond, no way to wait can take less than {} means a step", "a simulation, which a test repeats")
 states("the set used here is within {} % of the average", "what the test allows")
 states("Sets of 256 steps differ by {} % in that", "a simulation of fair draws")
 says("So a halo's waits take {} us of the {}, and a neighbour barrier's {}", halos("halo", **ring) - bound,

@@ -136,15 +136,19 @@ bool is_queued_by_host(way which) {
 }
 
 /// Nine of ten errors are below it, of situations that the fit does not know: those of each tenth by a fit to the
-/// others. Never below what times of one program differ by from run to run. At least two observations.
+/// others, with the host's time from launch to launch as all tell it. Never below what times of one program differ by
+/// from run to run, nor beyond ten times. At least two observations.
 double spread_of(const std::vector<step_observation>& observed, const way_costs& costs, const device_room& room) {
   const size_t folds = std::min<size_t>(10, observed.size());
+  const double most_error = std::log(10);
   std::vector<double> errors;
   for (size_t fold = 0; fold < folds; ++fold) {
     std::vector<step_observation> known, held_out;
     for (size_t i = 0; i < observed.size(); ++i) (i % folds == fold ? held_out : known).push_back(observed[i]);
     const way_costs without = fit_with(costs.host_us, known, room);
-    for (const step_observation& one : held_out) errors.push_back(std::abs(log_error(one, without, room)));
+    // A fit to a few may say that a step takes nothing, which is wrong by more than any number.
+    for (const step_observation& one : held_out)
+      errors.push_back(std::min(most_error, std::abs(log_error(one, without, room))));
   }
   std::ranges::sort(errors);
   const auto used = std::ranges::count_if(costs.us, [](double each) { return each > 0; });

@@ -110,6 +110,23 @@ TEST(StepCostFit, TheSpreadHoldsForSituationsThatItDoesNotKnow) {
   EXPECT_NEAR(held, 0.9, 0.04);
 }
 
+/// Held out, the only situations without work are predicted to take nothing.
+TEST(StepCostFit, TheSpreadOfAFewPointsIsANumberAndNotSmall) {
+  advice::situation idle, works;
+  works.step_us = 5;
+  for (const size_t idle_ones : {1u, 3u}) {
+    std::vector<step_observation> points;
+    for (size_t i = 0; i < 21; ++i) {
+      const bool is_idle = i % 10 == 0 && i / 10 < idle_ones;
+      points.push_back({is_idle ? idle : works, way::grid_barrier, is_idle ? 1.3 : 4.9});
+    }
+    const double spread = fit_step_costs("a GPU", room, points).ways.at(0).spread;
+    EXPECT_TRUE(std::isfinite(spread));
+    EXPECT_LE(spread, 9.001);
+    if (idle_ones == 3) EXPECT_GT(spread, 0.5) << "three of twenty-one are predicted to take nothing";
+  }
+}
+
 TEST(StepCostFit, FindsHowOftenTheHostCanLaunch) {
   advice::way_costs truth = true_costs(way::relaunch);
   truth.host_us = 3.5;

@@ -287,6 +287,9 @@ TEST(HaloRule, CountsWhatTheGridPolls) {
   EXPECT_EQ(rule.choose(528, 4, 64, 8, 512), halo_form::flags) << "four of 8 bytes";
   EXPECT_EQ(rule.choose(528, 4, 64, 4, 512), halo_form::words) << "four";
   EXPECT_EQ(rule.choose(400, 8, 256, 4, 256), halo_form::words) << "not a large one";
+  EXPECT_EQ(rule.choose(600, 8, 16, 4, 250), halo_form::flags) << "150,000 threads";
+  EXPECT_EQ(rule.choose(599, 8, 16, 4, 250), halo_form::words) << "149,750";
+  EXPECT_EQ(rule.choose(600, 7, 16, 4, 250), halo_form::words) << "28 bytes a thread";
 }
 
 }  // namespace

@@ -51,14 +51,16 @@ TEST(HaloRule, TakesWordsUpToItsLimits) {
 
 TEST(HaloRule, ManySlotsArePolledLaterAndFewALittle) {
   const halo_rule rule{0, 1, 200};
-  EXPECT_EQ(rule.backoff_of(1, 132 * 256), 66u);
-  EXPECT_EQ(rule.backoff_of(3, 264 * 512), 66u);
-  EXPECT_EQ(rule.backoff_of(2, 1056 * 256), 0u) << "at once in a large grid";
-  EXPECT_EQ((halo_rule{0, 1, 0}.backoff_of(2, 1)), 0u);
-  EXPECT_EQ(rule.backoff_of(4, 132 * 256), 200u);
-  EXPECT_EQ(rule.backoff_of(6, 1056 * 256), 200u);
-  EXPECT_EQ(rule.backoff_of(8, 132 * 256), 400u);
-  EXPECT_EQ(rule.backoff_of(26, 1056 * 256), 400u);
+  EXPECT_EQ(rule.backoff_of(halo_form::words, 1, 132 * 256), 66u);
+  EXPECT_EQ(rule.backoff_of(halo_form::words, 3, 264 * 512), 66u);
+  EXPECT_EQ(rule.backoff_of(halo_form::words, 2, 1056 * 256), 0u) << "at once in a large grid";
+  EXPECT_EQ(rule.backoff_of(halo_form::flags, 2, 132 * 256), 0u) << "flags at once";
+  EXPECT_EQ(rule.backoff_of(halo_form::flags, 8, 132 * 256), 400u);
+  EXPECT_EQ((halo_rule{0, 1, 0}.backoff_of(halo_form::words, 2, 1)), 0u);
+  EXPECT_EQ(rule.backoff_of(halo_form::words, 4, 132 * 256), 200u);
+  EXPECT_EQ(rule.backoff_of(halo_form::words, 6, 1056 * 256), 200u);
+  EXPECT_EQ(rule.backoff_of(halo_form::words, 8, 132 * 256), 400u);
+  EXPECT_EQ(rule.backoff_of(halo_form::words, 26, 1056 * 256), 400u);
 }
 
 TEST(TunedHalos, TheRuleFollowsWhatWasMeasured) {

@@ -102,7 +102,13 @@ void expect_as_the_host(uint32_t letters, const std::vector<alignment_scoring>& 
 
 const std::vector<alignment_scoring> byte_scorings{{}, {3, -3, 0, 2}, {5, -4, 10, 1}, {127, -128, 900, 7}};
 const std::vector<alignment_scoring> all_scorings{
-    {}, {1, 0, 1, 0}, {3, -3, 0, 2}, {2, -1, 1000, 1000}, {5000, -7, 1, 0}};
+    {},
+    {1, 0, 1, 0},
+    {3, -3, 0, 2},
+    {2, -1, 1000, 1000},
+    {5000, -7, 1, 0},
+    {1'000'000, -(1 << 27), (1 << 27) - 5, 5},  // the largest costs that count, with scores near the largest
+    {1, -(1 << 29), 1 << 29, 1 << 28}};         // and what is taken for those
 
 TEST(PipelineText, FindsTheBestCellOfEachLaneByProductsOfBytes) {
   for (const alignment_scoring& scoring : byte_scorings) EXPECT_TRUE(byte_scores_suit(scoring));

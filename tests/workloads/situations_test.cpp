@@ -134,7 +134,7 @@ TEST(Situations, AMicrosecondOfExponentialWorkBoundsARingAsFairDrawsDo) {
   }
   const halo_work work{halo_work::kind::exponential, 1980};
   const double found = step_of_ring([&](uint32_t b, uint32_t s) { return work.cycles(b, s) / 1980.0; });
-  EXPECT_NEAR(found / fair, 1, 0.01) << found << " means a step, fair draws " << fair;
+  EXPECT_NEAR(found / fair, 1, 0.005) << found << " means a step, fair draws " << fair;
 }
 
 TEST(Situations, AStepTooManyIsFoundInEveryWord) {

@@ -19,7 +19,7 @@ namespace gpusync::advice {
 struct prediction {
   way which = way::relaunch;  ///< whose time it is
   double us_per_step = 0;     ///< the time
-  double low = 0;             ///< nine of ten of the times that its costs were fitted to lie between it
+  double low = 0;             ///< nine of ten times of steps like those that were measured are to lie between it
   double high = 0;            ///< and this
   double work_us = 0;         ///< of it, the work of the slowest block that is waited for
   double host_us = 0;         ///< the host's time from launch to launch, if that is what bounds the step; else 0

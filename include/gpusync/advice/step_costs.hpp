@@ -218,7 +218,8 @@ struct way_costs {
   term_values us = {};        ///< microseconds for each unit of a term; never below 0
   /// Microseconds from launch to launch that the host needs; shorter steps wait for it. 0: there is no such bound.
   double host_us = 0;
-  /// Nine of ten measured times lie within this part of the predicted one, either way.
+  /// Nine of ten times are to lie within this part of the predicted one, either way: of steps that the fit does not
+  /// know, but of the kind that was measured.
   double spread = 0;
   uint64_t points = 0;  ///< situations that it was fitted to
 };

@@ -13,11 +13,12 @@ namespace gpusync {
 
 /// A launch takes halo_form::words if its grid polls no more bytes in a step than that, and a thread no more words of
 /// each neighbour; beyond, polls take the memory system's time from the very words that they wait for. Measured on an
-/// H200 (docs/neighbours.md); `gpusync tune --only halos` measures it on others.
+/// H200 (docs/neighbours.md); `gpusync tune --only halos` measures it on others. Nor if it is_crowded().
 ///
 /// As text: `gpusync-tuning 1`, `device NAME`, then a line `halo POLLED_BYTES WORDS_A_THREAD POLL_BACKOFF`.
 struct halo_rule {
-  /// Threads of a grid of which a GPU of some 140 multiprocessors runs all at once only if each has 32 registers.
+  /// From so many threads on, more than one block of 1,024 on each of 140 multiprocessors, kernels of such grids are
+  /// supposed to be compiled for two, which leaves a thread 32 registers. Not measured by tune.
   static constexpr uint64_t large_grid = 150'000;
 
   uint64_t most_polled_bytes = 7'500'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
@@ -39,18 +40,19 @@ struct halo_rule {
   static constexpr uint64_t words_a_thread(uint64_t words, uint64_t threads) {
     return threads == 0 ? words : (words + threads - 1) / threads;
   }
-  /// Whether threads have more words to poll than registers to hold them: in a large grid each has 32, and 32 bytes of
-  /// values with the numbers of their steps are half of these. Such a grid takes flags.
+  /// Whether the words that a thread polls take too many of its registers: in a large grid each is supposed to have 32,
+  /// and 32 bytes of values with the numbers of their steps are half of these. Such a grid takes flags.
   static constexpr bool is_crowded(uint64_t blocks, uint64_t slots, uint64_t words, uint64_t bytes_of_word,
                                    uint64_t threads) {
     return blocks * threads >= large_grid && slots * words_a_thread(words, threads) * bytes_of_word >= 32;
   }
 
-  /// Cycles from send() to the first poll for so many slots, in a grid of so many threads. Of fewer than four slots it
-  /// comes a little later than at once, so that whether it finds the words hangs not on a few instructions more or
-  /// less (docs/neighbours.md); in large grids at once, where looking at the clock takes longer than that saves.
-  uint32_t backoff_of(uint32_t slots, uint64_t threads) const {
-    if (slots < 4) return threads < large_grid ? poll_backoff / 3 : 0;
+  /// Cycles from send() to the first poll of words, or from receive() to that of flags, for so many slots, in a grid of
+  /// so many threads. Words of fewer than four slots are polled a little later than at once, so that whether the first
+  /// poll finds them hangs not on a few instructions more or less (docs/neighbours.md); flags at once, and words in
+  /// large grids, where looking at the clock takes longer than that saves.
+  uint32_t backoff_of(halo_form form, uint32_t slots, uint64_t threads) const {
+    if (slots < 4) return form == halo_form::words && threads < large_grid ? poll_backoff / 3 : 0;
     return poll_backoff * (slots < 8 ? 1 : 2);
   }
 

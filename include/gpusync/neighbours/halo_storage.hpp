@@ -106,7 +106,7 @@ class halo_storage : public waiting_storage<Backend> {
       if (given.form == halo_form::automatic) {
         given.form = rule.choose(launch.blocks, slots, words, sizeof(T), launch.threads);
       }
-      given.places.poll_backoff = rule.backoff_of(slots, uint64_t{launch.blocks} * launch.threads);
+      given.places.poll_backoff = rule.backoff_of(given.form, slots, launch.blocks * launch.threads);
     });
     start();
   }

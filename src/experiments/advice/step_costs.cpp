@@ -70,8 +70,10 @@ std::string answer(const measured_rows& measured) {
     if (worst == nullptr || *spread(*entry) > *spread(*worst)) worst = entry;
   }
   if (best == nullptr) return "";
-  return answer_in(measured, {fmt::format("Nine of ten steps lie within {:.0f} % ({}) to {:.0f} % ({}) of their model",
-                                          100 * *spread(*best), best->method, 100 * *spread(*worst), worst->method)});
+  return answer_in(
+      measured,
+      {fmt::format("Nine of ten steps that it does not know lie within {:.0f} % ({}) to {:.0f} % ({}) of the model",
+                   100 * *spread(*best), best->method, 100 * *spread(*worst), worst->method)});
 }
 
 const register_experiment registered({

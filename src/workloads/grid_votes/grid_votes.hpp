@@ -25,9 +25,10 @@ namespace grid_votes {
 
 // Of few instructions each, for what follows a vote's answer, up to the next vote, is measured with it.
 
-/// Hashes an answer into what a thread keeps; two answers never make the same of one word.
+/// Hashes an answer into what a thread keeps; two answers never make the same of one word. What is kept is turned,
+/// which need not wait for the answer: else two wrong top bits in a row would be none.
 GPUSYNC_HD constexpr uint32_t hashed(uint32_t kept, uint32_t answer) {
-  return (kept ^ answer) * 0x9e3779b1u + 0x7f4a7c15u;
+  return ((kept << 7 | kept >> 25) ^ answer) * 0x9e3779b1u + 0x7f4a7c15u;
 }
 /// What a block brings.
 GPUSYNC_HD constexpr uint32_t brought(uint32_t kept, uint32_t block) {

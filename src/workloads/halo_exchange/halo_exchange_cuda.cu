@@ -144,7 +144,7 @@ class cuda_halo_workload : public workload {
   uint32_t cycles_of(const halo_problem& problem) const {
     if (problem.work == halo_work::kind::none) return 0;
     if (clock_ == 0) clock_ = measure_clock_mhz(where_.device(), where_.stream());
-    return static_cast<uint32_t>(problem.mean_ns * clock_ / 1000);
+    return static_cast<uint32_t>(std::lround(problem.mean_ns * clock_ / 1000));
   }
 
   const cuda_target& where_;

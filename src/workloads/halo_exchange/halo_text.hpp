@@ -24,7 +24,8 @@ struct halo_work {
 
   /// Cycles of a block in a step: a draw of its own for each block below 500,000, each of `repeats` steps and each
   /// mean. The mean is the seed, so that loops of steps without work have no more to hold; of forty usual multipliers
-  /// its is the one whose draws are nearest to fair ones in what they let a ring take (tests/workloads).
+  /// its is the one whose draws of 1 us at 1980 MHz are nearest to fair ones in what they let a ring take, which a test
+  /// asks (tests/workloads/situations_test.cpp).
   GPUSYNC_HD uint32_t cycles(uint32_t block, uint32_t number) const {
     if (is_none()) return 0;
     if (distribution == kind::constant) return mean;
@@ -62,7 +63,7 @@ GPUSYNC_HD void work_of_block(Grid grid, Span span) {
 
 /// What is known of the work where steps are compiled. Loops of steps are compiled with it and without: a call out of
 /// the loop, and back, has each step wait for instructions, and so has code in the loop that steps without work pass.
-enum class known_work { none, some, nothing };
+enum class known_work { none, some, unknown };
 
 /// The new word of a thread.
 GPUSYNC_HD inline uint32_t halo_mixed(uint32_t own, uint32_t sum) {
@@ -124,7 +125,7 @@ struct halo_text : computation {
   }
 
   GPUSYNC_API_TEMPLATE
-  template <known_work Known = known_work::nothing, class Grid>
+  template <known_work Known = known_work::unknown, class Grid>
   GPUSYNC_HD void step(Grid grid, uint32_t number, kept& now) const {
     first<Known>(grid, number, now);
     rest<Known>(grid, number, now);
@@ -132,7 +133,7 @@ struct halo_text : computation {
 
   /// Up to the publishing.
   GPUSYNC_API_TEMPLATE
-  template <known_work Known = known_work::nothing, class Grid>
+  template <known_work Known = known_work::unknown, class Grid>
   GPUSYNC_HD void first(Grid grid, uint32_t number, kept& now) const {
     const uint32_t* const in = number % 2 == 0 ? a : b;
     uint32_t* const out = number % 2 == 0 ? b : a;
@@ -152,7 +153,7 @@ struct halo_text : computation {
   }
 
   GPUSYNC_API_TEMPLATE
-  template <known_work Known = known_work::nothing, class Grid>
+  template <known_work Known = known_work::unknown, class Grid>
   GPUSYNC_HD void rest(Grid grid, uint32_t number, kept&) const {
     if (work.overlaps) spend<Known>(grid, number);
   }
@@ -162,9 +163,9 @@ struct halo_text : computation {
   GPUSYNC_API_TEMPLATE
   template <class Grid, class Halo>
   GPUSYNC_HD void exchange(Grid grid, uint32_t steps, Halo& halo) const {
-    // Two loops leave either too few of 32 registers.
+    // Of words, two loops leave either too few of 32 registers; behind a barrier they do not (all_steps()).
     if constexpr (FullBlocks > 1) {
-      exchange_knowing<known_work::nothing>(grid, steps, halo);
+      exchange_knowing<known_work::unknown>(grid, steps, halo);
     } else if (work.is_none()) {
       exchange_knowing<known_work::none>(grid, steps, halo);
     } else {
@@ -238,7 +239,7 @@ struct halo_text : computation {
   template <known_work Known, class Grid>
   GPUSYNC_HD void spend(Grid grid, uint32_t number) const {
     if constexpr (Known == known_work::some) take_time(grid, work, number);
-    if constexpr (Known == known_work::nothing) {
+    if constexpr (Known == known_work::unknown) {
       if (!work.is_none()) take_time_elsewhere(grid, work, number);
     }
   }

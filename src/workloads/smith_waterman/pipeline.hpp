@@ -259,7 +259,7 @@ struct pipeline {
     int32_t score[Rows];             ///< H of the column before, lowered as all scores here
     int32_t gap[Rows];               ///< E of this column
     uint32_t row[Rows];              ///< words of Scores
-    int32_t diagonal;                ///< H above the first row, of the column before
+    int32_t diagonal;                ///< the score above the first row, of the column before
     int32_t score_above, gap_above;  ///< what the lane before has handed down for this column
     uint32_t next_column;            ///< the word of the next column
     int32_t best_key, key;           ///< the least key that would not be better; the best one

@@ -39,6 +39,7 @@ std::vector<array_content> pipeline_arrays(const alignment_problem& problem, uin
 /// The text on such arrays.
 template <class Text, class Arrays>
 Text pipeline_in(const alignment_problem& problem, Arrays& memory, uint32_t blocks, uint32_t lanes) {
+  static_assert(-no_gap / 2 <= 1 << 27, "16 times a lowered score is to have 32 bits");
   const auto cost = [](int32_t letter) { return letter < -no_gap / 2 ? letter : -no_gap / 2; };  // more never pays
   const alignment_scoring& scoring = problem.scoring;
   const auto rows = static_cast<uint32_t>(problem.query.size());

@@ -17,7 +17,7 @@ namespace gpusync::tool {
 
 /// What a cell hands to the row below it.
 struct handed_down {
-  int32_t score;  ///< H(i,j)
+  int32_t score;  ///< H(i,j); in the pipeline lowered, as pipeline.hpp says
   int32_t gap;    ///< F(i+1,j)
 };
 
