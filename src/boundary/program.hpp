@@ -151,8 +151,6 @@ class workload {
     return {};
   }
   virtual grid_facts facts() { return {}; }
-  /// The clock of the device's multiprocessors in MHz, measured now; 0 if it cannot be.
-  virtual double clock_mhz() { return 0; }
 };
 
 /// A program whose runs are not made of steps, but are what is measured.
@@ -262,7 +260,6 @@ class same_for_all_shapes : public workload {
   uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {
     return max_co_resident_of(computation_, methods, threads);
   }
-  double clock_mhz() override { return clock_of(computation_); }
 
  private:
   const Computation computation_;

@@ -11,7 +11,6 @@
 #include "boundary/cuda_kernels.hpp"
 #include "boundary/cuda_target.hpp"
 #include "boundary/program.hpp"
-#include "measure/cuda_clock.cuh"
 #include "measure/cuda_timer.cuh"
 
 namespace gpusync::tool {
@@ -136,9 +135,6 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
 // What workload_of() asks of a computation.
 std::vector<step_method> methods_of(const cuda_computation& what);
 uint64_t max_co_resident_of(const cuda_computation& what, const std::vector<step_method>& methods, uint32_t threads);
-inline double clock_of(const cuda_computation& what) {
-  return measure_clock_mhz(what.where->device(), what.where->stream());
-}
 
 /// Queues a kernel with all its blocks running at once, as gpusync::launch() does; the barrier, if there is one, is its
 /// last parameter. Throws what gpusync::launch() throws.

@@ -114,8 +114,5 @@ std::vector<step_method> methods_of(const host_computation& what);
 inline uint64_t max_co_resident_of(const host_computation&, const std::vector<step_method>&, uint32_t threads) {
   return max_co_resident_on_host(threads);
 }
-inline double clock_of(const host_computation&) {
-  return 0;
-}
 
 }  // namespace gpusync::tool

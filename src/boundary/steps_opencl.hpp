@@ -128,8 +128,5 @@ inline uint64_t max_co_resident_of(const opencl_computation& what, const std::ve
                                    uint32_t items) {
   return max_co_resident_on_opencl(*what.kernels, what.set_arguments, methods, items);
 }
-inline double clock_of(const opencl_computation&) {
-  return 0;
-}
 
 }  // namespace gpusync::tool

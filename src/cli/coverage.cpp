@@ -1,5 +1,5 @@
 // gpusync coverage
-#include "experiments/coverage.hpp"
+#include "harness/coverage.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -11,7 +11,7 @@
 
 #include "cli/commands.hpp"
 #include "devices/device.hpp"
-#include "experiments/graph_watch.hpp"
+#include "harness/graph_watch.hpp"
 #include "results/text.hpp"
 
 namespace gpusync::tool {

@@ -7,7 +7,7 @@
 
 #include "cli/console.hpp"
 #include "cli/journal.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 #include "results/document.hpp"
 
 namespace gpusync::tool {

@@ -10,7 +10,7 @@
 
 #include "cli/commands.hpp"
 #include "devices/device.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 #include "results/columns.hpp"
 #include "results/document.hpp"
 

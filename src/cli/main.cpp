@@ -18,7 +18,7 @@
 #include <gpusync/core/version.hpp>
 #include "cli/commands.hpp"
 #include "cli/help_files.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 #include "nearest.hpp"
 #include "number_in.hpp"
 #include "usage_error.hpp"

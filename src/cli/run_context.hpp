@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
-#include "experiments/graph_watch.hpp"
+#include "harness/graph_watch.hpp"
 #include "measure/machine_load.hpp"
 #include "results/document.hpp"
 

@@ -11,7 +11,7 @@
 #include <gpusync/reduce/tuning.hpp>
 #include "cli/commands.hpp"
 #include "cli/interrupt.hpp"
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
 #include "results/output_file.hpp"
 #include "tuning/halos.hpp"

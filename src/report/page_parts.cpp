@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "experiments/answers.hpp"
-#include "experiments/coverage.hpp"
+#include "harness/answers.hpp"
+#include "harness/coverage.hpp"
 #include "results/text.hpp"
 
 namespace gpusync::tool {

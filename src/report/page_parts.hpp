@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 #include "report/columns.hpp"
 #include "report/device_table.hpp"
 

@@ -5,17 +5,13 @@
 #include <algorithm>
 #include <sstream>
 
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 #include "results/text.hpp"
 #include "workloads/halo_exchange/halo_exchange.hpp"
 
 namespace gpusync::tool {
 
 namespace {
-
-bool takes_words(const halo_rule& rule, const tuned_halo& one) {
-  return one.polled_bytes <= rule.most_polled_bytes && one.words_a_thread <= rule.most_words_a_thread;
-}
 
 /// Microseconds of a step by words and by flags; 0 where that cannot run.
 tuned_halo measure_both(workload& exchange, const experiment_request& request, const step_shape& shape) {
@@ -37,7 +33,8 @@ tuned_halo measure_both(workload& exchange, const experiment_request& request, c
 double worst_of(const halo_rule& rule, const std::vector<tuned_halo>& found) {
   double worst = 1;
   for (const tuned_halo& one : found) {
-    const double chosen = takes_words(rule, one) ? one.by_words : one.by_flags;
+    const bool words = rule.choose(one.blocks, one.slots, one.words, tuned_word, one.threads) == halo_form::words;
+    const double chosen = words ? one.by_words : one.by_flags;
     worst = std::max(worst, chosen / std::min(one.by_words, one.by_flags));
   }
   return worst;
@@ -48,7 +45,7 @@ halo_rule rule_for(const std::vector<tuned_halo>& found, uint32_t poll_backoff) 
   double least = worst_of(best, found);
   for (const tuned_halo& bytes : found) {
     for (const tuned_halo& words : found) {
-      const halo_rule rule{bytes.polled_bytes, words.words_a_thread, poll_backoff};
+      const halo_rule rule{bytes.polled_bytes(), words.words_a_thread(), poll_backoff};
       const double worst = worst_of(rule, found);
       const bool wider =
           rule.most_polled_bytes >= best.most_polled_bytes && rule.most_words_a_thread >= best.most_words_a_thread;
@@ -79,7 +76,8 @@ std::vector<tuned_halo> tune_halos(const device_description& device,
         step_shape shape;
         shape.blocks = per_sm * sms / 4 * 4;  // a torus needs rows
         shape.threads = threads;
-        if (halo_rule::is_crowded(shape.blocks, neighbours, words, 4, threads)) continue;  // flags by any rule
+        // Flags by any rule, so that nothing is to be chosen.
+        if (halo_rule::is_crowded(shape.blocks, neighbours, words, tuned_word, threads)) continue;
         trials.push_back({shape, {neighbours, words, halo_work::kind::none, 0, false}});
       }
     }
@@ -93,8 +91,10 @@ std::vector<tuned_halo> tune_halos(const device_description& device,
     const auto exchange = kept_if_stuck(side->exchanging(problem));
     tuned_halo one = measure_both(*exchange, request, shape);
     if (one.by_words == 0 || one.by_flags == 0) continue;
-    one.polled_bytes = uint64_t{shape.blocks} * problem.neighbours * problem.words * 8;
-    one.words_a_thread = static_cast<uint32_t>(halo_rule::words_a_thread(problem.words, shape.threads));
+    one.blocks = shape.blocks;
+    one.slots = problem.neighbours;
+    one.words = problem.words;
+    one.threads = shape.threads;
     found.push_back(one);
   }
   if (found.empty()) throw runtime_failure("No exchange could be measured in both forms.", 0);
@@ -105,7 +105,7 @@ std::string halo_lines(const halo_rule& rule, const std::vector<tuned_halo>& fou
   std::ostringstream lines;
   lines << "# polled bytes, words a thread: us by words, by flags\n";
   for (const tuned_halo& one : found) {
-    lines << fmt::format("# {}, {}: {}, {}\n", one.polled_bytes, one.words_a_thread, figure(one.by_words),
+    lines << fmt::format("# {}, {}: {}, {}\n", one.polled_bytes(), one.words_a_thread(), figure(one.by_words),
                          figure(one.by_flags));
   }
   lines << fmt::format("# the worst choice of this rule is {:.3f} times the better form\n", worst_of(rule, found));

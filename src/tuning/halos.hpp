@@ -11,11 +11,16 @@
 
 namespace gpusync::tool {
 
+/// Bytes of the words that exchanges are tuned with.
+inline constexpr uint32_t tuned_word = 4;
+
 /// An exchange that was measured in both forms.
 struct tuned_halo {
-  uint64_t polled_bytes = 0;
-  uint32_t words_a_thread = 0;
+  uint32_t blocks = 0, slots = 0, words = 0, threads = 0;
   double by_words = 0, by_flags = 0;  ///< microseconds of a step
+
+  uint64_t polled_bytes() const { return halo_rule::polled_bytes(blocks, slots, words, tuned_word); }
+  uint32_t words_a_thread() const { return static_cast<uint32_t>(halo_rule::words_a_thread(words, threads)); }
 };
 
 /// The rule that is least wrong: of all, that whose worst choice among these is least slower than the other form; of

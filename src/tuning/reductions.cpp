@@ -7,7 +7,7 @@
 
 #include <gpusync/core/error.hpp>
 
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 #include "workloads/reduction/reduction.hpp"

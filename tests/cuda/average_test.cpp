@@ -8,7 +8,7 @@
 
 #include "boundary/program.hpp"
 #include "cuda/described_device.hpp"
-#include "experiments/graph_watch.hpp"
+#include "harness/graph_watch.hpp"
 
 namespace gpusync::tool {
 namespace {

@@ -3,6 +3,7 @@
 
 #include <gpusync/core/cuda_code.cuh>
 
+#include "boundary/device_clock.hpp"
 #include "cuda/device_fixture.cuh"
 #include "measure/cuda_chain.cuh"
 #include "measure/repeat_difference.hpp"
@@ -14,12 +15,13 @@ namespace {
 
 class CudaLevels : public test::CudaTest {
  protected:
-  std::shared_ptr<levels_device> open(const char* side) {
+  static device_description first_device() {
     device_description description;
     description.kind = device_kind::cuda;
     description.id = "cuda:0";
-    return open_side<levels_device>(description, side);
+    return description;
   }
+  std::shared_ptr<levels_device> open(const char* side) { return open_side<levels_device>(first_device(), side); }
   static level_variant find(const levels_device& levels, const std::string& name) {
     for (const level_variant& variant : levels.variants()) {
       if (name_of(variant) == name) return variant;
@@ -137,7 +139,7 @@ TEST_F(CudaLevels, AdditionsByTwoLengthsAndByAChainTakeTheSame) {
     const double fewer = adds->run(100, true);
     found.push_back(repeat_difference(adds->run(4'100, true), fewer, {100, 4'100}));
   }
-  const double cycles = summarize(found).median * levels->clock_mhz() * 1e-3 / repeated_adds::adds_per_step;
+  const double cycles = summarize(found).median * clock_mhz_of(first_device()) * 1e-3 / repeated_adds::adds_per_step;
   EXPECT_NEAR(cycles, latency(*levels, "float-add"), 1);
   EXPECT_EQ(adds->verify().wrong, 0u);
 }

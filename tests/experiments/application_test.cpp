@@ -6,10 +6,11 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/choices.hpp"
+#include "harness/choices.hpp"
 #include "results/cells.hpp"
 #include "results/groups.hpp"
 #include "results/verdict.hpp"
+#include "support/known_clock.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -61,13 +62,13 @@ struct outcome {
 
 outcome run_known(
     const std::string& axis = "", double work = 0.02, const std::function<bool()>& interrupted = [] { return false; }) {
+  const known_clock clock(device_kind::cuda, 1980);
   application what;
   what.experiment = "known";
   what.axes = {{"size", int64_t{5}}};
   what.open = [] { return std::make_unique<known_workload>(); };
   what.work = work;
   what.rate = "rate";
-  what.clock_mhz = [] { return 1980.0; };
   experiment_request request;
   request.device.id = "cuda:0";
   request.device.kind = device_kind::cuda;

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "experiments/feng_xiao_2010/decomposition_rows.hpp"
-#include "experiments/published.hpp"
+#include "harness/published.hpp"
 #include "measure/repeat_difference.hpp"
 #include "models/decomposition.hpp"
 #include "models/fits.hpp"

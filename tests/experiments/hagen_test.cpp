@@ -1,7 +1,7 @@
 // What Hagen, Ha and Anshus have printed, as rows.
 #include <gtest/gtest.h>
 
-#include "experiments/published.hpp"
+#include "harness/published.hpp"
 
 namespace gpusync::tool {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "experiments/answers.hpp"
 #include "experiments/lo_2014/paced_code.hpp"
 #include "experiments/lo_2014/paced_rows.hpp"
+#include "harness/answers.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "boundary/gpu_count.hpp"
-#include "experiments/answers.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/answers.hpp"
+#include "harness/experiment.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "workloads/multi_gpu_reduction/multi_gpu_reduction.hpp"

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "experiments/answers.hpp"
-#include "experiments/experiment.hpp"
-#include "experiments/published.hpp"
 #include "experiments/zhang_2020/observation_rules.hpp"
+#include "harness/answers.hpp"
+#include "harness/experiment.hpp"
+#include "harness/published.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "results/metrics.hpp"

@@ -5,8 +5,8 @@
 #include <functional>
 #include <map>
 
-#include "experiments/experiment.hpp"
 #include "experiments/pacing/pace_choice_cases.hpp"
+#include "harness/experiment.hpp"
 #include "results/groups.hpp"
 
 namespace gpusync::tool::made_up_choices {

@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "experiments/answers.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/answers.hpp"
+#include "harness/experiment.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "results/json.hpp"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "boundary/program.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 #include "results/groups.hpp"
 #include "usage_error.hpp"
 #include "workloads/graph_states/graph_states.hpp"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "experiments/published.hpp"
 #include "experiments/shen_2013/thesis_comparison.hpp"
+#include "harness/published.hpp"
 #include "models/fits.hpp"
 #include "models/line_rows.hpp"
 #include "models/opencl_places.hpp"

@@ -1,12 +1,13 @@
 // What warp-sync, block-sync and method-check make of what a device has measured, by a device made up.
 #include <gtest/gtest.h>
 
-#include "experiments/answers.hpp"
 #include "experiments/zhang_2020/level_rows.hpp"
+#include "harness/answers.hpp"
 #include "models/fits.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "results/metrics.hpp"
+#include "support/known_clock.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -56,7 +57,6 @@ class made_up_device : public levels_device {
   std::string function_of(const level_variant&, uint32_t) const override { return ""; }
   int architecture() const override { return 90; }
   uint32_t threads_per_sm() const override { return 2048; }
-  double clock_mhz() override { return 1'000; }
 
  private:
   const std::vector<level_variant> variants_;
@@ -103,6 +103,7 @@ const register_side<levels_device> checked_side(device_kind::host, made_up_check
 
 /// What an experiment has measured on the made-up devices.
 document measured(const char* name) {
+  const known_clock clock(device_kind::host, 1'000);
   document results;
   experiment_request request;
   request.device.id = "host";

@@ -4,11 +4,12 @@
 #include <cmath>
 #include <set>
 
-#include "experiments/answers.hpp"
 #include "experiments/zhang_2020/switch_rows.hpp"
+#include "harness/answers.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "results/metrics.hpp"
+#include "support/known_clock.hpp"
 #include "workloads/levels/levels.hpp"
 #include "workloads/reduction/reduction.hpp"
 #include "workloads/warp_sum/warp_sum.hpp"
@@ -42,7 +43,6 @@ class made_up_warp_sums : public warp_sums_device {
   }
   std::string function_of(const std::string&) const override { return ""; }
   int architecture() const override { return 90; }
-  double clock_mhz() override { return 1'980; }
 };
 
 /// Lines over the size, with the figures of an H200; a factor makes the block of 1024 threads slower for large sums
@@ -74,7 +74,6 @@ class made_up_shared_sums : public shared_sums_device {
     return std::make_unique<made_up_shared_sum>(group);
   }
   uint32_t most_elements() const override { return 28'000; }
-  double clock_mhz() override { return 1'980; }
 };
 
 /// A chain of shuffles of 26 cycles, or of barriers of 28.
@@ -109,7 +108,6 @@ class made_up_levels : public levels_device {
   std::string function_of(const level_variant&, uint32_t) const override { return ""; }
   int architecture() const override { return 90; }
   uint32_t threads_per_sm() const override { return 2048; }
-  double clock_mhz() override { return 1'980; }
 
  private:
   const char* const method_;
@@ -183,6 +181,7 @@ struct measured_document {
 };
 
 measured_document measured(const char* name, const std::vector<std::string>& parts = {}) {
+  const known_clock clock(here, 1'980);
   measured_document found;
   experiment_request request;
   request.device.id = "opencl:0";

@@ -1,7 +1,7 @@
 // What Zhang, Wahib, Zhang and Matsuoka have printed, as rows.
 #include <gtest/gtest.h>
 
-#include "experiments/published.hpp"
+#include "harness/published.hpp"
 #include "results/groups.hpp"
 
 namespace gpusync::tool {

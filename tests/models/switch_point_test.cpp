@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "experiments/published.hpp"
+#include "harness/published.hpp"
 #include "results/groups.hpp"
 
 namespace gpusync::tool {

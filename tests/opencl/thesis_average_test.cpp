@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 
 namespace gpusync::tool {
 

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "embedded/report_claims_json.hpp"
-#include "experiments/coverage.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/coverage.hpp"
+#include "harness/experiment.hpp"
 #include "sample_rows.hpp"
 
 namespace gpusync::tool {

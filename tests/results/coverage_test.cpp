@@ -1,4 +1,4 @@
-#include "experiments/coverage.hpp"
+#include "harness/coverage.hpp"
 
 #include <gtest/gtest.h>
 

@@ -64,19 +64,23 @@ TEST(HaloRule, ManySlotsArePolledLaterAndFewALittle) {
 }
 
 TEST(TunedHalos, TheRuleFollowsWhatWasMeasured) {
-  const std::vector<tuned_halo> found = {
-      {1000, 1, 0.5, 1.0}, {2000, 1, 0.8, 1.1}, {4000, 1, 2.0, 1.2}, {1000, 4, 1.6, 1.1}, {500, 2, 0.6, 1.0}};
+  // Of one slot and blocks of 32 threads: blocks x words x 8 bytes are polled, words / 32 by a thread.
+  const std::vector<tuned_halo> found = {{4, 1, 32, 32, 0.5, 1.0},
+                                         {16, 1, 32, 32, 0.8, 1.1},
+                                         {64, 1, 32, 32, 2.0, 1.2},
+                                         {1, 1, 128, 32, 1.6, 1.1},
+                                         {1, 1, 64, 32, 0.6, 1.0}};
   const halo_rule rule = rule_for(found, 300);
-  EXPECT_EQ(rule.most_polled_bytes, 2000u);
+  EXPECT_EQ(rule.most_polled_bytes, 4096u);
   EXPECT_EQ(rule.most_words_a_thread, 2u);
   EXPECT_EQ(rule.poll_backoff, 300u);
   EXPECT_DOUBLE_EQ(worst_of(rule, found), 1);
   const std::string lines = halo_lines(rule, found);
-  EXPECT_NE(lines.find("\nhalo 2000 2 300\n"), std::string::npos);
+  EXPECT_NE(lines.find("\nhalo 4096 2 300\n"), std::string::npos);
 }
 
 TEST(TunedHalos, WordsAreNeverTakenWhereFlagsAreAlwaysBetter) {
-  const std::vector<tuned_halo> found = {{1000, 1, 2, 1}, {2000, 1, 3, 1}};
+  const std::vector<tuned_halo> found = {{1, 1, 32, 32, 2, 1}, {2, 1, 32, 32, 3, 1}};
   EXPECT_DOUBLE_EQ(worst_of(rule_for(found, 0), found), 1);
 }
 
@@ -85,12 +89,12 @@ RC_GTEST_PROP(TunedHalos, NoOtherRuleIsLessWrong, ())
   std::vector<tuned_halo> found;
   const auto count = *rc::gen::inRange(1, 12);
   for (int i = 0; i < count; ++i) {
-    found.push_back({*rc::gen::inRange<uint64_t>(1, 6), *rc::gen::inRange<uint32_t>(1, 4),
+    found.push_back({*rc::gen::inRange<uint32_t>(1, 6), 1, *rc::gen::inRange<uint32_t>(1, 4), 1,
                      static_cast<double>(*rc::gen::inRange(1, 9)), static_cast<double>(*rc::gen::inRange(1, 9))});
   }
   const double worst = worst_of(rule_for(found, 0), found);
-  for (uint64_t bytes = 0; bytes < 7; ++bytes) {
-    for (uint32_t words = 1; words < 5; ++words) RC_ASSERT(worst <= worst_of({bytes, words, 0}, found));
+  for (uint64_t polled = 0; polled < 25; ++polled) {
+    for (uint32_t words = 1; words < 5; ++words) RC_ASSERT(worst <= worst_of({polled * 8, words, 0}, found));
   }
 }
 

@@ -29,13 +29,17 @@ struct halo_rule {
 
   /// The form for a grid of `blocks`, each with so many slots, words of that many bytes, and threads.
   halo_form choose(uint64_t blocks, uint64_t slots, uint64_t words, uint64_t bytes_of_word, uint64_t threads) const {
-    const uint64_t polled = blocks * slots * words * (2 * bytes_of_word);
-    return polled <= most_polled_bytes && words_a_thread(words, threads) <= most_words_a_thread &&
+    return polled_bytes(blocks, slots, words, bytes_of_word) <= most_polled_bytes &&
+                   words_a_thread(words, threads) <= most_words_a_thread &&
                    !is_crowded(blocks, slots, words, bytes_of_word, threads)
                ? halo_form::words
                : halo_form::flags;
   }
 
+  /// Bytes that a grid polls in a step: each word comes with the number of its step, as large as it is.
+  static constexpr uint64_t polled_bytes(uint64_t blocks, uint64_t slots, uint64_t words, uint64_t bytes_of_word) {
+    return blocks * slots * words * (2 * bytes_of_word);
+  }
   /// Words of each neighbour that a thread of so many gets.
   static constexpr uint64_t words_a_thread(uint64_t words, uint64_t threads) {
     return threads == 0 ? words : (words + threads - 1) / threads;

@@ -8,8 +8,8 @@
 #include <gpusync/advice/recorded.hpp>
 
 #include "experiments/advice/measured_situations.hpp"
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
 #include "measure/statistics.hpp"
 #include "results/groups.hpp"
 #include "results/json.hpp"

@@ -112,10 +112,8 @@ std::vector<method_result> measure_situation(situation_device& device, advice::s
   }
   where.resident_blocks = std::min<uint64_t>(workload->max_co_resident(methods, where.threads), UINT32_MAX);
   const step_shape shape{where.blocks, where.threads};
-  comparison_setting own = setting;
-  own.clock_mhz = [&workload] { return workload->clock_mhz(); };
   std::vector<method_result> results =
-      compare_runs(*workload, own, methods, shape, rule_for_situations(setting.request.quick), progress);
+      compare_runs(*workload, setting, methods, shape, rule_for_situations(setting.request.quick), progress);
   for (method_result& result : results) {
     const double us_of_a_step = 1e3 / static_cast<double>(where.steps);
     result.entry.axes = axes_of(where);

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 #include "models/step_cost_rows.hpp"
 #include "workloads/situations/situations.hpp"
 

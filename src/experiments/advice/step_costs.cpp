@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "experiments/advice/measured_situations.hpp"
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 

@@ -57,7 +57,7 @@ std::vector<int64_t> blocks_of(const application& what, const experiment_request
 std::vector<row> run_shape(const application& what, workload& workload, const std::vector<step_method>& methods,
                            const step_shape& shape, const experiment_request& request, const experiment_sink& sink,
                            const std::function<void(double)>& progress) {
-  auto results = compare_runs(workload, {what.experiment, request, sink, what.items, what.clock_mhz}, methods, shape,
+  auto results = compare_runs(workload, {what.experiment, request, sink, what.items}, methods, shape,
                               rule_for_runs(request.quick), progress);
   if (what.work > 0) {
     // Whether it is measured or not.

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/choices.hpp"
-#include "experiments/memory_room.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/choices.hpp"
+#include "harness/memory_room.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "workloads/device_side/application_device.hpp"
 
 namespace gpusync::tool {
@@ -27,8 +27,6 @@ struct application {
   std::string rate;
   /// Paper items that its rows reproduce besides their methods'.
   std::vector<std::string> items;
-  /// Measures the device's clock, MHz; 0 if it cannot be.
-  std::function<double()> clock_mhz;
   /// Axis blocks if the user names none; empty for blocks_up_to() what runs at once.
   std::vector<int64_t> blocks;
   /// Axis threads if the user names none; 0 for what the device's kind has.

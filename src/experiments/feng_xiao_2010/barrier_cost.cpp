@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 #include "workloads/barrier_memory/barrier_memory.hpp"

@@ -2,10 +2,10 @@
 // VI (figure 3, equations 1 to 3; items F11 to F19), with the parts that a barrier has today.
 #include <fmt/format.h>
 
-#include "experiments/answers.hpp"
 #include "experiments/feng_xiao_2010/decomposition_rows.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "models/decomposition.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "experiments/published.hpp"
+#include "harness/published.hpp"
 #include "measure/repeat_difference.hpp"
 #include "models/decomposition.hpp"
 #include "models/line_rows.hpp"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 
 namespace gpusync::tool {
 

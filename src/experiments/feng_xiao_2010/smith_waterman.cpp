@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <set>
 
-#include "experiments/choices.hpp"
 #include "experiments/feng_xiao_2010/application.hpp"
-#include "experiments/published.hpp"
-#include "experiments/sequence_files.hpp"
+#include "harness/choices.hpp"
+#include "harness/published.hpp"
+#include "harness/sequence_files.hpp"
 #include "measure/host_timer.hpp"
 #include "usage_error.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
@@ -254,7 +254,6 @@ void align(const pair_of_sequences& pair, const alignment_scoring& scoring, bool
     what.open = [&] { return device.aligning(problem, form); };
     what.work = static_cast<double>(problem.query.size()) * static_cast<double>(problem.reference.size()) * 1e-9;
     what.rate = "cell_updates";
-    what.clock_mhz = [&device] { return device.clock_mhz(); };
     what.items = {"F7", "F9"};
     if (from_files) choose_for_files(request, what);
     if (form == alignment_form::pipeline) {

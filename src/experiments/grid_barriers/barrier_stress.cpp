@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/rows.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/rows.hpp"
+#include "harness/shapes.hpp"
 #include "measure/host_timer.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"

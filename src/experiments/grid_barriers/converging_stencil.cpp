@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/grid_barriers/stencil_cases.hpp"
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
 
 namespace gpusync::tool::converging_stencil_experiment {

@@ -1,10 +1,10 @@
 // Experiment graph-states: what a step of a CUDA graph takes in processes that have done different things before.
 #include <fmt/format.h>
 
-#include "experiments/answers.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/own_process.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/own_process.hpp"
+#include "harness/shapes.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 #include "workloads/graph_states/graph_states.hpp"

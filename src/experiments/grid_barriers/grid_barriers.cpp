@@ -1,7 +1,7 @@
 // Experiment grid-barriers: every grid barrier beside NVIDIA's own and beside graph boundaries, shape by shape, and how
 // many times as long each takes.
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "measure/repeat_difference.hpp"
 
 namespace gpusync::tool::grid_barriers_experiment {

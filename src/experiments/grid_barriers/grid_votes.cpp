@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "boundary/device_side.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "measure/repeat_difference.hpp"
 #include "workloads/grid_votes/grid_votes.hpp"
 

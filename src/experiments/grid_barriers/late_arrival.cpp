@@ -3,8 +3,8 @@
 // counts.
 #include <map>
 
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "measure/statistics.hpp"
 #include "workloads/late_arrival/late_arrival.hpp"
 
@@ -69,7 +69,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   stop_rule rule;  // a given number of rounds, however much they scatter
   rule.max_samples = request.quick ? 5 : 25;
   rule.min_samples = rule.samples_before_budget = rule.max_samples + 1;
-  const comparison_setting setting{name, request, sink, {}, [&device] { return device->clock_mhz(); }};
+  const comparison_setting setting{name, request, sink};
   const std::vector<step_shape> shapes = shapes_or(request, usual_shapes(request.quick));
   for_each_case(shapes, sink, to_word, [&](const step_shape& shape, const auto& progress) {
     steps_by_method steps;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/rows.hpp"
 #include "measure/statistics.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
@@ -59,7 +59,7 @@ row row_of(const experiment_request& request, message_floor_device& device, cons
     const std::string reason = one.how.near ? device.why_not_near() : "";
     if (!reason.empty()) return mark_skipped(entry, reason);
     const message_times times = device.measure(one.how, request.quick ? 37 : 1, progress);
-    entry.clock_mhz = device.clock_mhz();
+    entry.clock_mhz = clock_seen(request.device);
     add_times(entry, times, one.how.payload, request.keep_samples);
   });
   return entry;

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <functional>
 
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "measure/repeat_difference.hpp"
 #include "workloads/split_phase/split_phase.hpp"
 

@@ -1,7 +1,7 @@
 // Experiment stencil: Jacobi relaxation with one boundary a step, in one kernel with a grid barrier, which may keep the
 // body on the chip, and in a kernel for each step.
 #include "experiments/grid_barriers/stencil_cases.hpp"
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
 
 namespace gpusync::tool::stencil_experiment {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "boundary/program.hpp"
-#include "experiments/experiment.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/experiment.hpp"
+#include "harness/shapes.hpp"
 #include "workloads/stencil/stencil.hpp"
 
 namespace gpusync::tool {

@@ -6,11 +6,11 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
 #include "experiments/hagen_2012/memory_spaces.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/published.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/published.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 #include "usage_error.hpp"

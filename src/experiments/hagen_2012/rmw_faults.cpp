@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
 #include "experiments/hagen_2012/memory_spaces.hpp"
-#include "experiments/rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/rows.hpp"
 #include "models/linearizability.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"

@@ -6,10 +6,10 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
 #include "experiments/hagen_2012/memory_spaces.hpp"
-#include "experiments/rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/rows.hpp"
 #include "models/rare_events.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "experiments/answers.hpp"
 #include "experiments/lo_2014/alignment_case.hpp"
-#include "experiments/memory_room.hpp"
-#include "experiments/published.hpp"
+#include "harness/answers.hpp"
+#include "harness/memory_room.hpp"
+#include "harness/published.hpp"
 #include "measure/interruption.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"

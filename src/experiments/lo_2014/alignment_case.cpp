@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "experiments/choices.hpp"
-#include "experiments/method_comparison.hpp"
+#include "harness/choices.hpp"
+#include "harness/method_comparison.hpp"
 #include "measure/host_timer.hpp"
 #include "workloads/maximal_matches/match_list.hpp"
 #include "workloads/maximal_matches/mummer.hpp"
@@ -117,8 +117,8 @@ class measured_case {
               }},
               [program] { return program->verify(); }};
     };
-    results_ = compare_methods({experiment_name, request_, sink_, {}, [this] { return device_.clock_mhz(); }}, all,
-                               prepare, rule_for_runs(request_.quick), progress);
+    results_ =
+        compare_methods({experiment_name, request_, sink_}, all, prepare, rule_for_runs(request_.quick), progress);
     for (method_result& result : results_) {
       result.entry.metrics = {{"run_time", result.median_of(run_sample, 1, "ms", request_.keep_samples)}};
     }

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "experiments/choices.hpp"
-#include "experiments/sequence_files.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/choices.hpp"
+#include "harness/sequence_files.hpp"
+#include "harness/shapes.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool::alignment_experiment {

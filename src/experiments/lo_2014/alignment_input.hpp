@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 #include "workloads/maximal_matches/generated.hpp"
 #include "workloads/maximal_matches/match_batch.hpp"
 

@@ -1,7 +1,7 @@
 // Experiment column-walk: a block whose warps share every line of the cache, and take it at different times: the
 // pattern of Lo et al. (2014, figure 1) at its purest.
 #include "experiments/lo_2014/paced_rows.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/shapes.hpp"
 
 namespace gpusync::tool::column_walk_experiment {
 

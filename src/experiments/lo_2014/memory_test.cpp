@@ -1,7 +1,7 @@
 // Experiment memory-test: the loop on which Lo et al. (2014) found that a barrier nobody needs can pay (algorithm 1,
 // table 1, figures 3 and 5).
 #include "experiments/lo_2014/paced_rows.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/shapes.hpp"
 
 namespace gpusync::tool::memory_test_experiment {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "experiments/rows.hpp"
+#include "harness/rows.hpp"
 #include "workloads/paced/paced.hpp"
 
 namespace gpusync::tool {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "experiments/answers.hpp"
 #include "experiments/lo_2014/paced_code.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/shapes.hpp"
 #include "measure/statistics.hpp"
 #include "models/pace_model.hpp"
 #include "results/document.hpp"
@@ -176,7 +176,7 @@ class measured_case {
     return *std::ranges::find(all, name, &paced_variant::name);
   }
   comparison_setting setting(const std::vector<std::string>& items) const {
-    return {what_.name, request_, sink_, items, [this] { return device_->clock_mhz(); }};
+    return {what_.name, request_, sink_, items};
   }
   axis_values axes(const char* part) const {
     axis_values all = one_.axes;

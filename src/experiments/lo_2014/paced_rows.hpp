@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "experiments/choices.hpp"
-#include "experiments/experiment.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/published.hpp"
+#include "harness/choices.hpp"
+#include "harness/experiment.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/published.hpp"
 #include "pacing/pace_judgement.hpp"
 #include "workloads/paced/paced.hpp"
 

@@ -1,7 +1,7 @@
 // Experiment scalar-product: pairs of vectors, of one length and of lengths that vary by a fifth (Lo et al. 2014,
 // algorithm 3, figures 7 and 8, table 4).
 #include "experiments/lo_2014/paced_rows.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/shapes.hpp"
 
 namespace gpusync::tool::scalar_product_experiment {
 

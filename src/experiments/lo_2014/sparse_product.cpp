@@ -1,6 +1,6 @@
 // Experiment sparse-product: a sparse matrix times a vector, Lo et al.'s (2014) example of irregular vectors.
 #include "experiments/lo_2014/paced_rows.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/shapes.hpp"
 
 namespace gpusync::tool::sparse_product_experiment {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "experiments/lo_2014/paced_rows.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/shapes.hpp"
 
 namespace gpusync::tool::transpose_experiment {
 

@@ -1,7 +1,7 @@
 // Experiment vector-add: a barrier behind every addition of two vectors (Lo et al. 2014, algorithm 2, figure 6, table
 // 3).
 #include "experiments/lo_2014/paced_rows.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/shapes.hpp"
 
 namespace gpusync::tool::vector_add_experiment {
 

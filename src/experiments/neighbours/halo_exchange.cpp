@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "experiments/answers.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "measure/repeat_difference.hpp"
 #include "usage_error.hpp"
 #include "workloads/halo_exchange/halo_exchange.hpp"

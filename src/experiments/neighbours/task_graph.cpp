@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "measure/repeat_difference.hpp"
 #include "usage_error.hpp"
 #include "workloads/task_graph/task_graph.hpp"

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/rows.hpp"
 #include "models/pace_model.hpp"
 #include "results/context.hpp"
 #include "results/groups.hpp"

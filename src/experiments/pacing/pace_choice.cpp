@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
 #include "experiments/pacing/pace_choice_cases.hpp"
-#include "experiments/rows.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/rows.hpp"
+#include "harness/shapes.hpp"
 #include "measure/interruption.hpp"
 #include "measure/statistics.hpp"
 #include "results/document.hpp"
@@ -173,8 +173,7 @@ bool measure(const loop_case& one, const experiment_request& request, const expe
       wrong += found.wrong;
     }
     mark_checked(entry, checked, wrong, paced_check);
-    const double clock = device->clock_mhz();
-    if (clock > 0) entry.clock_mhz = clock;
+    entry.clock_mhz = clock_seen(request.device);
     if (made.failure || fresh.failure) {
       mark_thrown(entry, made.failure ? made.failure : fresh.failure);
     } else if (!fresh.samples[made.choice].times.empty()) {

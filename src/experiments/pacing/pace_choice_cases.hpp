@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 #include "workloads/paced/paced.hpp"
 
 namespace gpusync::tool::pace_choice_experiment {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/shapes.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
@@ -130,7 +130,7 @@ stop_rule rule_for(bool quick) {
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<panels_device>(request.device);
   const std::vector<step_method> methods = chosen_methods(request, device->methods());
-  const comparison_setting setting{name, request, sink, {}, [&device] { return device->clock_mhz(); }};
+  const comparison_setting setting{name, request, sink};
   for_each_case(cases_of(request), sink, label, [&](const panel_problem& one, const auto& progress) {
     auto results = compare_methods(
         setting, methods, [&](const step_method& method) { return prepare(*device, one, method); },

@@ -2,8 +2,8 @@
 // appendix H of Shen 2013 (item S6), with equations 3 and 4.
 #include <fmt/format.h>
 
-#include "experiments/answers.hpp"
 #include "experiments/shen_2013/thesis_comparison.hpp"
+#include "harness/answers.hpp"
 #include "measure/statistics.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"

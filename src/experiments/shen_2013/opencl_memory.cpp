@@ -2,8 +2,8 @@
 // Figure 4-7 and appendix J of Shen 2013 (item S8). Counted, not sampled: the sum of our own allocations.
 #include <fmt/format.h>
 
-#include "experiments/answers.hpp"
 #include "experiments/shen_2013/thesis_comparison.hpp"
+#include "harness/answers.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 

@@ -2,8 +2,8 @@
 // then (Shen 2013, section 3.3); a phased grid does not. What does a phase cost, beside a launch for each?
 #include <fmt/format.h>
 
-#include "experiments/choices.hpp"
-#include "experiments/method_comparison.hpp"
+#include "harness/choices.hpp"
+#include "harness/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
 
 namespace gpusync::tool::oversubscription_experiment {

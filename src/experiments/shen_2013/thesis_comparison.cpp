@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "experiments/published.hpp"
+#include "harness/published.hpp"
 #include "models/fits.hpp"
 
 namespace gpusync::tool {

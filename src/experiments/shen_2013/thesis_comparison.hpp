@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "experiments/choices.hpp"
-#include "experiments/method_comparison.hpp"
+#include "harness/choices.hpp"
+#include "harness/method_comparison.hpp"
 #include "workloads/thesis_average/thesis_average.hpp"
 
 namespace gpusync::tool {

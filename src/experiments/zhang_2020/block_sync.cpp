@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/published.hpp"
 #include "experiments/zhang_2020/level_rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/published.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 #include "usage_error.hpp"
@@ -134,7 +134,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   experiment_sink part = sink;
   const auto of_part = [&](size_t i) {
     part.progress = part_of(sink.progress, i, parts);
-    return comparison_setting{name, request, part, {"Z7"}, [&device] { return device->clock_mhz(); }};
+    return comparison_setting{name, request, part, {"Z7"}};
   };
   const auto label = [](const level_shape& shape) {
     return shape.cluster == 0 ? fmt::format("a block of {} threads", shape.threads) : in_words(shape);

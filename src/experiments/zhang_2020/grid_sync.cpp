@@ -2,9 +2,9 @@
 // launches with a few barriers cost. Zhang et al. 2020, figure 7; item Z8.
 #include <fmt/format.h>
 
-#include "experiments/method_comparison.hpp"
-#include "experiments/published.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/published.hpp"
+#include "harness/shapes.hpp"
 #include "measure/repeat_difference.hpp"
 #include "workloads/launch_barriers/launch_barriers.hpp"
 

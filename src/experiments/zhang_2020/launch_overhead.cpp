@@ -5,10 +5,10 @@
 #include <cmath>
 #include <memory>
 
-#include "experiments/answers.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/published.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/published.hpp"
+#include "harness/shapes.hpp"
 #include "measure/kernel_fusion.hpp"
 #include "measure/repeat_difference.hpp"
 #include "measure/statistics.hpp"
@@ -222,7 +222,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const launch_setting setting{
       *device, shape_of(request), {static_cast<uint64_t>(chosen_number(request, "launches", 16)), 1}};
   const stop_rule rule = request.quick ? stop_rule{11, 21, 0.02, 0.5, 0.7e9} : stop_rule{31, 101, 0.002, 0.5, 5e9};
-  const comparison_setting how{name, request, sink, {}, [&] { return device->clock_mhz(); }};
+  const comparison_setting how{name, request, sink};
   for_each_case(cases_of(request), sink, in_words, [&](const launch_case& one, const auto& progress) {
     const auto prepared = [&](const step_method& method) { return prepare(setting, one, method); };
     auto results = compare_methods(how, methods, prepared, rule, progress);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 #include "measure/machine_code.hpp"
 #include "measure/repeat_difference.hpp"
 #include "workloads/levels/levels.hpp"

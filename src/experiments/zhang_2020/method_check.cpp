@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/published.hpp"
 #include "experiments/zhang_2020/level_rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/published.hpp"
 #include "measure/statistics.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
@@ -183,7 +183,7 @@ void check_repeats(levels_device& device, counted_levels& code, const std::strin
 void run(const experiment_request& request, const experiment_sink& sink) {
   const std::shared_ptr<levels_device> device = open_side<levels_device>(request.device, level_sides::checked);
   counted_levels code(*device, device->variants());
-  const comparison_setting setting{name, request, sink, {}, [&device] { return device->clock_mhz(); }};
+  const comparison_setting setting{name, request, sink};
   constexpr const char *machine_code_case = "machine code", *addition = "an addition in two ways";
   std::vector<std::string> cases{machine_code_case, addition};
   const std::vector<std::string> methods = chosen_words(request, "method", repeated);

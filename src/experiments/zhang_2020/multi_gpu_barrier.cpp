@@ -7,11 +7,11 @@
 #include <map>
 #include <optional>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/published.hpp"
-#include "experiments/shapes.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/published.hpp"
+#include "harness/shapes.hpp"
 #include "measure/statistics.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
@@ -74,7 +74,7 @@ void measure_steps(const experiment_request& request, const experiment_sink& sin
   stop_rule rule;
   rule.max_samples = request.quick ? 15 : 41;
   rule.min_samples = 5;
-  const comparison_setting setting{name, request, sink, {"Z5", "Z9"}, [&device] { return device.clock_mhz(); }};
+  const comparison_setting setting{name, request, sink, {"Z5", "Z9"}};
   for_each_case(cases, sink, label_of, [&](const across_case& one, const auto& progress) {
     const auto prepared = [&](const step_method& method) { return prepare(device, method, one.setting); };
     auto results = compare_methods(setting, methods, prepared, rule, progress);

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <tuple>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/published.hpp"
 #include "experiments/zhang_2020/sum_cases.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/published.hpp"
 #include "measure/repeat_difference.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"

@@ -7,10 +7,10 @@
 
 #include <gpusync/core/error.hpp>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/rows.hpp"
 #include "experiments/zhang_2020/observation_rules.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/rows.hpp"
 #include "results/context.hpp"
 #include "results/groups.hpp"
 #include "results/json.hpp"

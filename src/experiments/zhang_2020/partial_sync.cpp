@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/own_process.hpp"
-#include "experiments/published.hpp"
-#include "experiments/rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/own_process.hpp"
+#include "harness/published.hpp"
+#include "harness/rows.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 #include "workloads/partial_sync/partial_sync.hpp"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "experiments/choices.hpp"
+#include "harness/choices.hpp"
 #include "results/text.hpp"
 
 namespace gpusync::tool {

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <map>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/published.hpp"
 #include "experiments/zhang_2020/level_rows.hpp"
 #include "experiments/zhang_2020/switch_rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/published.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 #include "workloads/reduction/reduction.hpp"
@@ -338,7 +338,7 @@ std::string label(const one_case& one) {
 
 void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<shared_sums_device>(request.device);
-  const comparison_setting setting{name, request, sink, {}, [&device] { return device->clock_mhz(); }};
+  const comparison_setting setting{name, request, sink};
   for_each_case(cases_of(request), sink, label, [&](const one_case& one, const auto& progress) {
     const std::function<void(double)> told = [&](double fraction) { progress(fraction); };
     if (one.part == kernels) return measure_kernels(one.sums, setting, told);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 #include "models/switch_point.hpp"
 #include "workloads/shared_sum/shared_sum.hpp"
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/published.hpp"
 #include "experiments/zhang_2020/level_rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/published.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
@@ -116,7 +116,7 @@ void measure(const experiment_request& request, const experiment_sink& sink,
   std::vector<step_method> all;
   std::ranges::transform(methods, std::back_inserter(all), step_method_of);
   std::map<std::string, found_sums> found;
-  const comparison_setting setting{name, request, sink, {"Z13"}, [&device] { return device->clock_mhz(); }};
+  const comparison_setting setting{name, request, sink, {"Z13"}};
   auto results = compare_methods(
       setting, all, [&](const step_method& method) { return prepare(*device, method.name, found[method.name]); },
       rule_for_cycles(request.quick), progress);

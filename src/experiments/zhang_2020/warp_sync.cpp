@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/published.hpp"
 #include "experiments/zhang_2020/level_rows.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/published.hpp"
 #include "results/document.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
@@ -102,7 +102,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const std::shared_ptr<levels_device> device = open_side<levels_device>(request.device, level_sides::warp);
   const std::vector<level_variant> all = device->variants();
   counted_levels code(*device, all);
-  const comparison_setting setting{name, request, sink, {"Z6"}, [&device] { return device->clock_mhz(); }};
+  const comparison_setting setting{name, request, sink, {"Z6"}};
   constexpr const char* machine_code_case = "machine code";
   std::vector<std::string> cases = chosen_words(request, "method", methods);
   cases.insert(cases.begin(), machine_code_case);

@@ -6,10 +6,10 @@
 #include <map>
 #include <memory>
 
-#include "experiments/answers.hpp"
-#include "experiments/choices.hpp"
-#include "experiments/method_comparison.hpp"
-#include "experiments/published.hpp"
+#include "harness/answers.hpp"
+#include "harness/choices.hpp"
+#include "harness/method_comparison.hpp"
+#include "harness/published.hpp"
 #include "results/groups.hpp"
 #include "results/text.hpp"
 #include "workloads/warp_timers/warp_timers.hpp"
@@ -97,7 +97,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   stop_rule rule;
   rule.max_samples = request.quick ? 11 : 101;
   rule.min_samples = rule.samples_before_budget = rule.max_samples + 1;  // how they scatter is the finding
-  const comparison_setting setting{name, request, sink, {}, [&device] { return device->clock_mhz(); }};
+  const comparison_setting setting{name, request, sink};
   const std::vector<std::string> cases{"32 branches"};
   for_each_case(
       cases, sink, [](const std::string& one) { return one; },

@@ -54,7 +54,6 @@ class cuda_barrier_parts : public workload {
     return distinct({1, 2, 4, 8, 15, 30, sms / 2, sms}, sms);
   }
   std::vector<uint32_t> default_threads(bool) override { return {256}; }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

@@ -93,7 +93,6 @@ class cuda_bitonic : public bitonic_device {
   }
   bool has(sort_form) const override { return true; }
   uint64_t memory() const override { return where_.free_memory(); }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   template <class Element>

@@ -44,7 +44,6 @@ class cuda_conjugate : public workload {
   uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {
     return max_co_resident_of(computation({(problem_->rows() + threads - 1) / threads, threads}), methods, threads);
   }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   cuda_computation computation(const step_shape& shape) const {

@@ -23,8 +23,6 @@ class application_device {
   virtual uint64_t memory() const { return 0; }
   /// Bytes that one buffer may have; 0 if that is not limited otherwise.
   virtual uint64_t largest_buffer() const { return 0; }
-  /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
-  virtual double clock_mhz() { return 0; }
 };
 
 }  // namespace gpusync::tool

@@ -56,7 +56,6 @@ class cuda_grid_votes : public workload {
     const auto sms = static_cast<uint32_t>(where_.device().sm_count());
     return max_co_resident_of(computation({}, {2 * sms * (1024 / threads), threads}), methods, threads);
   }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   cuda_computation computation(const std::string& method, const step_shape& shape) const {

@@ -8,6 +8,7 @@
 #include "boundary/cuda_text.cuh"
 #include "boundary/cuda_waiting.cuh"
 #include "boundary/steps_cuda.hpp"
+#include "measure/cuda_clock.cuh"
 #include "workloads/halo_exchange/halo_exchange.hpp"
 
 namespace gpusync::tool {
@@ -88,7 +89,6 @@ class cuda_halo_workload : public workload {
     shape.threads = threads;
     return max_co_resident_of(computation(problem_, shape), methods, threads);
   }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   cuda_computation computation(const halo_problem& problem, const step_shape& shape) const {

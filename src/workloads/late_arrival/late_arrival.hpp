@@ -39,8 +39,6 @@ class late_arrival_device {
   /// Throws gpusync::error if the device cannot run it.
   virtual std::unique_ptr<late_arrival_program> prepare(const std::string& method, uint32_t blocks,
                                                         uint32_t threads) = 0;
-  /// The clock of the device's processors in MHz, measured now.
-  virtual double clock_mhz() = 0;
 };
 
 }  // namespace gpusync::tool

@@ -3,7 +3,6 @@
 
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "measure/cuda_clock.cuh"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/late_arrival/late_arrival.hpp"
 
@@ -135,8 +134,6 @@ class cuda_late_arrival : public late_arrival_device {
     if (kernel == nullptr) throw invalid_argument("There is no grid barrier " + method + " that orders data.");
     return std::make_unique<barrier_program>(where_, method, kernel, blocks, threads);
   }
-
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

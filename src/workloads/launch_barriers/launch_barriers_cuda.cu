@@ -183,7 +183,6 @@ class cuda_launches : public workload {
     return gpusync::max_co_resident(where_.device(), reinterpret_cast<const void*>(&no_barriers), {1, threads})
         .blocks();
   }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target& where_;

@@ -64,8 +64,6 @@ class launch_device {
   virtual std::vector<step_method> methods() const = 0;
   /// Throws gpusync::error if the device cannot run it.
   virtual std::unique_ptr<launch_program> prepare(const step_method& method, const step_shape& shape) = 0;
-  /// The clock of the device's multiprocessors in MHz, measured now.
-  virtual double clock_mhz() = 0;
 };
 
 /// The names of ways to launch.

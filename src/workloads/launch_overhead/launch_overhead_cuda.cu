@@ -266,7 +266,7 @@ class cuda_launch_device : public launch_device {
 
   std::unique_ptr<launch_program> prepare(const step_method& method, const step_shape& shape) override {
     const cuda_device_scope scope(where_.device().ordinal());
-    if (clock_mhz_ == 0) clock_mhz_ = clock_mhz();
+    if (clock_mhz_ == 0) clock_mhz_ = measure_clock_mhz(where_.device(), where_.stream());
     const launch_shape launched{shape.blocks, shape.threads, 0, method.cluster};
     const auto is = [&](const char* name) { return method.name == name; };
     if (is(launch_names::cluster)) require_co_resident(where_.device(), address(&waits<kernel_start::plain>), launched);
@@ -282,8 +282,6 @@ class cuda_launch_device : public launch_device {
     if (is(launch_names::device_graph)) return std::make_unique<device_graph_program>(where_, launched, clock_mhz_);
     throw invalid_argument("There is no way to launch that is called " + method.name + ".");
   }
-
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   std::unique_ptr<launch_program> streamed(const launch_shape& shape, kernel_start how) const {

@@ -78,8 +78,6 @@ class levels_device {
   virtual int architecture() const = 0;
   /// Threads that a multiprocessor holds.
   virtual uint32_t threads_per_sm() const = 0;
-  /// The clock of the device's processors in MHz, measured now.
-  virtual double clock_mhz() = 0;
 };
 
 }  // namespace gpusync::tool

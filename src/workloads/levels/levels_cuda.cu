@@ -5,7 +5,6 @@
 
 #include <gpusync/core/cuda_code.cuh>
 
-#include "measure/cuda_clock.cuh"
 #include "measure/cuda_function.hpp"
 #include "measure/cuda_timer.cuh"
 #include "measure/host_timer.hpp"
@@ -226,10 +225,6 @@ int cuda_levels::architecture() const {
 
 uint32_t cuda_levels::threads_per_sm() const {
   return static_cast<uint32_t>(where_.device().properties().maxThreadsPerMultiProcessor);
-}
-
-double cuda_levels::clock_mhz() {
-  return measure_clock_mhz(where_.device(), where_.stream());
 }
 
 const level_entry& cuda_levels::find(const level_variant& variant) const {

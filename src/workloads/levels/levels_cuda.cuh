@@ -51,7 +51,6 @@ class cuda_levels : public levels_device {
   std::string function_of(const level_variant& variant, uint32_t length) const override;
   int architecture() const override;
   uint32_t threads_per_sm() const override;
-  double clock_mhz() override;
 
  private:
   const level_entry& find(const level_variant& variant) const;

@@ -30,7 +30,6 @@ class cuda_matching : public match_workload {
     return made;
   }
   step_shape shape_of(uint32_t threads) const override { return shape_for_queries(problem_, threads); }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   template <pace_kind Edges, pace_kind Suffixes>
@@ -62,7 +61,6 @@ class cuda_matches : public match_device {
     return std::make_unique<cuda_matching<match_array>>(where_, problem, std::move(memory));
   }
   uint64_t memory() const override { return where_.free_memory(); }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

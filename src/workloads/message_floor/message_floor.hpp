@@ -36,8 +36,6 @@ class message_floor_device {
   /// says whether to go on; without, what was measured so far is returned. Throws gpusync::error.
   virtual message_times measure(const message_variant& variant, uint32_t stride,
                                 const std::function<bool(double)>& progress) = 0;
-  /// The clock of the device's processors in MHz, measured now.
-  virtual double clock_mhz() = 0;
 };
 
 }  // namespace gpusync::tool

@@ -5,7 +5,6 @@
 #include <gpusync/grid/l2_survey.cuh>
 
 #include "boundary/cuda_survey.cuh"
-#include "measure/cuda_clock.cuh"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/message_floor/message_floor.hpp"
 
@@ -136,8 +135,6 @@ class cuda_message_floor : public message_floor_device {
     if (variant.payload) return measure(ping_pong<true, true>, variant.near, stride, progress);
     return measure(ping_pong<true, false>, variant.near, stride, progress);
   }
-
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   static constexpr uint32_t lines_per_side = 4;

@@ -61,8 +61,6 @@ class multi_gpu_device {
   /// pairs of some multiprocessors of each, one after the other. `payload`: each message hands over a word besides,
   /// written and read with plain accesses.
   virtual std::vector<across_message> messages(uint32_t one, uint32_t other, bool payload, bool quick) = 0;
-  /// The clock of the first device's processors in MHz, measured now.
-  virtual double clock_mhz() = 0;
 };
 
 }  // namespace gpusync::tool

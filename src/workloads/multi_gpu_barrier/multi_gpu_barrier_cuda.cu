@@ -1,5 +1,4 @@
 // Workload "multi-GPU barrier" on CUDA devices: which GPUs there are, and messages between two.
-#include "measure/cuda_clock.cuh"
 #include "workloads/multi_gpu_barrier/across_program.cuh"
 
 namespace gpusync::tool {
@@ -141,8 +140,6 @@ class cuda_multi_gpu : public multi_gpu_device {
     }
     return found;
   }
-
-  double clock_mhz() override { return measure_clock_mhz(gpus_.targets()[0].device(), gpus_.targets()[0].stream()); }
 
  private:
   /// So much shared memory that a multiprocessor takes one block.

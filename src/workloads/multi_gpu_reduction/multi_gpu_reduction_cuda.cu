@@ -1,5 +1,4 @@
 // Workload "multi-GPU reduction" on CUDA devices: which GPUs there are, their memory, and checks.
-#include "measure/cuda_clock.cuh"
 #include "workloads/multi_gpu_reduction/sums_across.cuh"
 #include "workloads/reduction/sum_memory.cuh"
 
@@ -103,7 +102,6 @@ class cuda_sums_across : public workload {
   }
 
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t) override { return UINT64_MAX; }
-  double clock_mhz() override { return measure_clock_mhz(gpus_.targets()[0].device(), gpus_.targets()[0].stream()); }
 
  private:
   /// Every GPU's inputs, all laid out alike.

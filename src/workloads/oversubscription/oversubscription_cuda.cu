@@ -4,7 +4,6 @@
 #include "boundary/cuda_survey.cuh"
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "measure/cuda_clock.cuh"
 #include "workloads/oversubscription/oversubscription.hpp"
 
 namespace gpusync::tool {
@@ -93,7 +92,6 @@ class cuda_oversubscription : public workload {
     return {static_cast<uint32_t>(workload::max_co_resident(default_threads(quick).front()))};
   }
   std::vector<uint32_t> default_threads(bool) override { return {256}; }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

@@ -94,8 +94,6 @@ class paced_device {
   virtual std::unique_ptr<paced_program> program(const paced_problem& problem) = 0;
   /// Of the loaded machine code: 90 for sm_90; 0 where there is none.
   virtual int architecture() const { return 0; }
-  /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
-  virtual double clock_mhz() { return 0; }
 };
 
 /// Percent of a multiprocessor's memory to ask for as shared memory, so that so many blocks have room whose variants

@@ -5,7 +5,6 @@
 
 #include "boundary/cuda_arrays.hpp"
 #include "boundary/cuda_graph.hpp"
-#include "measure/cuda_clock.cuh"
 #include "measure/cuda_function.hpp"
 #include "measure/cuda_timer.cuh"
 
@@ -232,7 +231,6 @@ class cuda_paced_device : public paced_device {
     return std::make_unique<cuda_paced_program>(where_, own, text_);
   }
   int architecture() const override { return architecture_of(where_.device(), text_.kernels.front().function); }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

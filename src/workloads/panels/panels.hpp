@@ -63,8 +63,6 @@ class panels_device {
   virtual std::vector<step_method> methods() const = 0;
   /// Throws gpusync::error if the device cannot run it.
   virtual std::unique_ptr<panel_program> prepare(const panel_problem& problem, const std::string& method) = 0;
-  /// The clock of the device's processors in MHz, measured now; 0 if it cannot be.
-  virtual double clock_mhz() = 0;
 };
 
 /// The lead in the name of a window, "window-2": 2; 0 for other names.

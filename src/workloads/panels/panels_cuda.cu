@@ -7,7 +7,6 @@
 
 #include "boundary/cuda_barriers.hpp"
 #include "boundary/cuda_target.hpp"
-#include "measure/cuda_clock.cuh"
 #include "measure/cuda_timer.cuh"
 #include "workloads/panels/panels.hpp"
 
@@ -336,8 +335,6 @@ class cuda_panels_side : public panels_device {
     if (problem.op == panel_op::stream) way = way_of<panel_op::stream>(method);
     return std::make_unique<cuda_panel_program>(where_, known_, std::move(way));
   }
-
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   template <panel_op Op>

@@ -173,7 +173,6 @@ class host_panels_side : public panels_device {
     }
     return std::make_unique<host_panel_program>(known_, method);
   }
-  double clock_mhz() override { return 0; }
 
  private:
   std::shared_ptr<host_panels> known_;

@@ -91,7 +91,6 @@ class cuda_sums : public workload {
   }
 
   uint64_t max_co_resident(const std::vector<step_method>&, uint32_t) override { return UINT64_MAX; }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target& where_;

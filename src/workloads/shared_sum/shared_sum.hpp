@@ -46,8 +46,6 @@ class shared_sums_device {
   virtual std::unique_ptr<shared_sum_program> prepare(const summing_group& group, sum_ending ending) = 0;
   /// Doubles that a block's shared memory holds beside what it needs itself.
   virtual uint32_t most_elements() const = 0;
-  /// The clock of the device's processors in MHz, measured now.
-  virtual double clock_mhz() = 0;
 };
 
 }  // namespace gpusync::tool

@@ -4,7 +4,6 @@
 
 #include "boundary/cuda_target.hpp"
 #include "measure/cuda_chain.cuh"
-#include "measure/cuda_clock.cuh"
 #include "workloads/reduction/reduction.hpp"
 #include "workloads/shared_sum/shared_sum.hpp"
 
@@ -148,7 +147,6 @@ class cuda_shared_sums : public shared_sums_device {
     const size_t bytes = where_.device().properties().sharedMemPerBlockOptin;
     return static_cast<uint32_t>((bytes - own) / sizeof(double));
   }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

@@ -6,6 +6,7 @@
 #include "boundary/cuda_text.cuh"
 #include "boundary/cuda_waiting.cuh"
 #include "boundary/steps_cuda.hpp"
+#include "measure/cuda_clock.cuh"
 #include "workloads/situations/situations.hpp"
 
 namespace gpusync::tool {
@@ -58,7 +59,6 @@ class cuda_situation_workload : public workload {
   uint64_t max_co_resident(const std::vector<step_method>& methods, uint32_t threads) override {
     return max_co_resident_of(computation(), methods, threads);
   }
-  double clock_mhz() override { return clock_mhz_; }
 
  private:
   cuda_computation computation() const {

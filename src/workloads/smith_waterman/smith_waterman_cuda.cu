@@ -109,7 +109,6 @@ class cuda_smith_waterman : public smith_waterman_device {
     return names;
   }
   uint64_t memory() const override { return where_.free_memory(); }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

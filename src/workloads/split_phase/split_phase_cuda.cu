@@ -9,7 +9,6 @@
 #include "boundary/cuda_launch.hpp"
 #include "boundary/cuda_text.cuh"
 #include "boundary/steps_cuda.hpp"
-#include "measure/cuda_clock.cuh"
 #include "workloads/device_side/cuda_side.cuh"
 #include "workloads/split_phase/split_phase.hpp"
 
@@ -236,7 +235,6 @@ class cuda_split_workload : public workload {
   }
   std::vector<uint32_t> default_blocks(bool) override { return {static_cast<uint32_t>(where_.device().sm_count())}; }
   std::vector<uint32_t> default_threads(bool) override { return {256}; }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target& where_;

@@ -68,8 +68,6 @@ class warp_sums_device {
   virtual std::string function_of(const std::string& method) const = 0;
   /// The architecture of the loaded machine code: 90 for sm_90.
   virtual int architecture() const = 0;
-  /// The clock of the device's processors in MHz, measured now.
-  virtual double clock_mhz() = 0;
 };
 
 }  // namespace gpusync::tool

@@ -5,7 +5,6 @@
 
 #include "boundary/cuda_target.hpp"
 #include "measure/cuda_chain.cuh"
-#include "measure/cuda_clock.cuh"
 #include "measure/cuda_function.hpp"
 #include "workloads/warp_sum/warp_sum.hpp"
 
@@ -310,7 +309,6 @@ class cuda_warp_sums : public warp_sums_device {
   int architecture() const override {
     return architecture_of(where_.device(), reinterpret_cast<const void*>(all_kernels().front().timed));
   }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   const cuda_target where_;

@@ -49,8 +49,6 @@ class warp_timers_device {
   virtual ~warp_timers_device() = default;
   /// One run of a warp with that barrier. Blocking. Throws gpusync::error; stuck_launch if the warp never ends.
   virtual warp_passage run(const std::string& barrier) = 0;
-  /// The clock of the device's multiprocessors in MHz, measured now.
-  virtual double clock_mhz() = 0;
 };
 
 }  // namespace gpusync::tool

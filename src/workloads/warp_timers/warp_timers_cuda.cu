@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "boundary/cuda_target.hpp"
-#include "measure/cuda_clock.cuh"
 #include "workloads/warp_timers/warp_timers.hpp"
 
 namespace gpusync::tool {
@@ -151,7 +150,6 @@ class cuda_warp_timers : public warp_timers_device {
     where_.download(found.data(), times_, sizeof(found));
     return passage_of(found, which.hands_over);
   }
-  double clock_mhz() override { return measure_clock_mhz(where_.device(), where_.stream()); }
 
  private:
   static const named_kernel& find(const std::string& barrier) {

@@ -1,5 +1,5 @@
 // Rows of methods that were compared, with programs whose figures are known.
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,9 @@
 #include <stdexcept>
 
 #include <gpusync/core/error.hpp>
-#include "experiments/choices.hpp"
+#include "harness/choices.hpp"
 #include "results/groups.hpp"
+#include "support/known_clock.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -54,8 +55,8 @@ std::vector<method_result> compared_under(const std::vector<step_method>& method
   request.device.id = "host";
   experiment_sink sink;
   sink.interrupted = [interrupted] { return interrupted; };
-  return compare_methods({"known", request, sink, {"X1"}, [] { return 1500.0; }}, methods, prepared,
-                         {4, 4, -1, -1, 1e12}, [](double) {});
+  const known_clock clock(device_kind::host, 1500);
+  return compare_methods({"known", request, sink, {"X1"}}, methods, prepared, {4, 4, -1, -1, 1e12}, [](double) {});
 }
 
 row row_of(const step_method& what) {

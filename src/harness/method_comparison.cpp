@@ -1,4 +1,4 @@
-#include "experiments/method_comparison.hpp"
+#include "harness/method_comparison.hpp"
 
 #include <fmt/format.h>
 
@@ -34,17 +34,6 @@ std::vector<contender> prepare_all(const std::vector<step_method>& methods,
     }
   }
   return all;
-}
-
-/// The device's clock in MHz; empty if there is none. A device that has failed has none: its rows say why.
-std::optional<double> clock_seen(const comparison_setting& setting) {
-  try {
-    require_not_stuck(setting.request.device.id);
-    const double clock = setting.clock_mhz ? setting.clock_mhz() : 0;
-    return clock > 0 ? std::optional(clock) : std::nullopt;
-  } catch (const error&) {
-    return std::nullopt;
-  }
 }
 
 /// Fills in whether the computed result was right, and what follows from that.
@@ -103,7 +92,7 @@ std::vector<method_result> compare_methods(const comparison_setting& setting, co
     if (!one.refusal) candidates.push_back(one.program.program);
   }
   std::vector<compared> figures = compare(candidates, {rule, setting.sink.interrupted, progress});
-  const std::optional<double> clock = clock_seen(setting);
+  const std::optional<double> clock = clock_seen(setting.request.device);
 
   std::vector<method_result> results;
   size_t next = 0;
@@ -144,10 +133,8 @@ std::vector<method_result> compare_steps(workload& workload, const comparison_se
     };
     return {std::move(turns), [program] { return program->verify(); }};
   };
-  comparison_setting own = setting;
-  if (!own.clock_mhz) own.clock_mhz = [&workload] { return workload.clock_mhz(); };
   const stop_rule rule = quick ? stop_rule{7, 11, 0.02, 0.5, 2e9} : stop_rule{11, 51, 0.005, 0.5, 8e9};
-  std::vector<method_result> results = compare_methods(own, methods, prepare, rule, progress);
+  std::vector<method_result> results = compare_methods(setting, methods, prepare, rule, progress);
   for (method_result& result : results) {
     constexpr double us = 1e-3;
     metric time = result.median_of(step_sample, us, "us", setting.request.keep_samples);

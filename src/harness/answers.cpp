@@ -1,4 +1,4 @@
-#include "experiments/answers.hpp"
+#include "harness/answers.hpp"
 
 #include <fmt/format.h>
 

@@ -5,11 +5,12 @@
 #include <exception>
 #include <functional>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "boundary/program.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 #include "measure/comparison.hpp"
 #include "models/fits.hpp"
 #include "results/metrics.hpp"
@@ -24,6 +25,10 @@ row new_row(const char* experiment, const experiment_request& request, const std
 /// `scale * values[i] / base[i]` by round, as a metric of unit 1; rounds whose base is 0 say nothing. Both of one
 /// comparison.
 metric ratio_of(const std::vector<double>& values, const std::vector<double>& base, double scale = 1);
+
+/// The clock of a device's multiprocessors in MHz, measured now; empty if it cannot be. A device that is stuck or has
+/// failed has none: its rows say why.
+std::optional<double> clock_seen(const device_description& device);
 
 /// Marks a row as skipped if the device refused the launch (it would not fit) or is stuck in one before it, as failed
 /// for anything else that was thrown, with the sentence as the reason.

@@ -1,4 +1,4 @@
-#include "experiments/own_process.hpp"
+#include "harness/own_process.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "experiments/choices.hpp"
+#include "harness/choices.hpp"
 #include "measure/child_process.hpp"
 #include "results/context.hpp"
 #include "results/json.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "boundary/program.hpp"
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 
 namespace gpusync::tool {
 

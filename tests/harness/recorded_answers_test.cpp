@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <set>
 
-#include "experiments/answers.hpp"
+#include "harness/answers.hpp"
 #include "results/groups.hpp"
 #include "results/json.hpp"
 #include "results/metrics.hpp"

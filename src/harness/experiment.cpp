@@ -1,4 +1,4 @@
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "experiments/axis.hpp"
+#include "harness/axis.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "experiments/graph_watch.hpp"
+#include "harness/graph_watch.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "boundary/program.hpp"
-#include "experiments/experiment.hpp"
-#include "experiments/rows.hpp"
+#include "harness/experiment.hpp"
+#include "harness/rows.hpp"
 #include "measure/comparison.hpp"
 
 namespace gpusync::tool {
@@ -40,8 +40,7 @@ struct comparison_setting {
   const char* experiment;
   const experiment_request& request;
   const experiment_sink& sink;
-  std::vector<std::string> items = {};          ///< paper items that its rows reproduce besides their methods'
-  std::function<double()> clock_mhz = nullptr;  ///< measures the device's clock; 0 if it cannot be
+  std::vector<std::string> items = {};  ///< paper items that its rows reproduce besides their methods'
 };
 
 /// Prepares every method and compares them under `rule`; results in the order of the methods. What cannot be prepared

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 
 namespace gpusync::tool {
 

@@ -1,4 +1,4 @@
-#include "experiments/choices.hpp"
+#include "harness/choices.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

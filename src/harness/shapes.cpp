@@ -1,11 +1,11 @@
-#include "experiments/shapes.hpp"
+#include "harness/shapes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <optional>
 
-#include "experiments/choices.hpp"
+#include "harness/choices.hpp"
 #include "number_in.hpp"
 #include "usage_error.hpp"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "boundary/program.hpp"
-#include "experiments/choices.hpp"
+#include "harness/choices.hpp"
 
 namespace gpusync::tool {
 

@@ -1,4 +1,4 @@
-#include "experiments/memory_room.hpp"
+#include "harness/memory_room.hpp"
 
 #include <fmt/format.h>
 

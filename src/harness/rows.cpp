@@ -1,8 +1,10 @@
-#include "experiments/rows.hpp"
+#include "harness/rows.hpp"
 
 #include <fmt/format.h>
 
 #include <gpusync/core/error.hpp>
+
+#include "boundary/device_clock.hpp"
 
 namespace gpusync::tool {
 
@@ -29,6 +31,13 @@ metric ratio_of(const std::vector<double>& values, const std::vector<double>& ba
     if (!(base[i] > 0)) ratios.erase(ratios.begin() + static_cast<ptrdiff_t>(i));
   }
   return median_metric(ratios, scale, "1", false);
+}
+
+std::optional<double> clock_seen(const device_description& device) try {
+  const double mhz = clock_mhz_of(device);
+  return mhz > 0 ? std::optional(mhz) : std::nullopt;
+} catch (const error&) {
+  return std::nullopt;
 }
 
 void mark_thrown(row& entry, const std::exception_ptr& thrown) {

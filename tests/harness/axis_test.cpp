@@ -1,4 +1,4 @@
-#include "experiments/axis.hpp"
+#include "harness/axis.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

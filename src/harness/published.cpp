@@ -1,4 +1,4 @@
-#include "experiments/published.hpp"
+#include "harness/published.hpp"
 
 #include <fmt/format.h>
 

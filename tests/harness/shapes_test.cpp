@@ -1,4 +1,4 @@
-#include "experiments/shapes.hpp"
+#include "harness/shapes.hpp"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

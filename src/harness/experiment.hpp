@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "devices/device.hpp"
-#include "experiments/axis.hpp"
+#include "harness/axis.hpp"
 #include "results/row.hpp"
 
 namespace gpusync::tool {

@@ -1,5 +1,5 @@
 // The command lines of processes that measure one case of their own.
-#include "experiments/own_process.hpp"
+#include "harness/own_process.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "experiments/sequence_files.hpp"
+#include "harness/sequence_files.hpp"
 
 #include <fmt/format.h>
 #include <sys/sysinfo.h>

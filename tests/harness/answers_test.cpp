@@ -1,5 +1,5 @@
 // What documents say in a sentence.
-#include "experiments/answers.hpp"
+#include "harness/answers.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "experiments/experiment.hpp"
+#include "harness/experiment.hpp"
 
 namespace gpusync::tool {
 
