@@ -262,15 +262,11 @@ template <uint32_t Neighbours, uint32_t Words, unsigned FullBlocks, class Grid, 
 GPUSYNC_HD void all_steps(const halo_text<Neighbours, Words, FullBlocks>& text, Grid grid, uint32_t steps, Kept& kept,
                           Boundary&& boundary) {
   if (text.work.is_none()) {
-    for (uint32_t s = 0; s < steps; ++s) {
-      text.template step<known_work::none>(grid, s, kept);
-      if (!boundary(s)) return;
-    }
+    in_steps(
+        steps, [&](uint32_t s) { text.template step<known_work::none>(grid, s, kept); }, boundary);
   } else {
-    for (uint32_t s = 0; s < steps; ++s) {
-      text.template step<known_work::some>(grid, s, kept);
-      if (!boundary(s)) return;
-    }
+    in_steps(
+        steps, [&](uint32_t s) { text.template step<known_work::some>(grid, s, kept); }, boundary);
   }
 }
 
