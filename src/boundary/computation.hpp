@@ -38,23 +38,15 @@ struct computation {
   GPUSYNC_HD void save(Grid, const Kept&) const {}
 };
 
-/// Calls `step(s)` for so many s, with `boundary(s)` behind each, which says whether to go on.
-GPUSYNC_API_TEMPLATE
-template <class Step, class Boundary>
-GPUSYNC_HD void in_steps(uint32_t steps, Step&& step, Boundary&& boundary) {
-  for (uint32_t s = 0; s < steps; ++s) {
-    step(s);
-    if (!boundary(s)) return;
-  }
-}
-
 /// All steps of a run, with `boundary(s)` behind the s-th; it says whether to go on. A computation may have another
 /// text of it: an overload for its own type.
 GPUSYNC_API_TEMPLATE
 template <class Text, class Grid, class Kept, class Boundary>
 GPUSYNC_HD void all_steps(const Text& text, Grid grid, uint32_t steps, Kept& kept, Boundary&& boundary) {
-  in_steps(
-      steps, [&](uint32_t s) { text.step(grid, s, kept); }, boundary);
+  for (uint32_t s = 0; s < steps; ++s) {
+    text.step(grid, s, kept);
+    if (!boundary(s)) return;
+  }
 }
 
 }  // namespace gpusync::tool

@@ -256,17 +256,28 @@ struct halo_text : computation {
   }
 };
 
+/// A text whose steps know whether they have work.
+template <known_work Known, class Text>
+struct halo_knowing {
+  const Text& text;
+
+  GPUSYNC_API_TEMPLATE
+  template <class Grid>
+  GPUSYNC_HD void step(Grid grid, uint32_t number, typename Text::kept& now) const {
+    text.template step<Known>(grid, number, now);
+  }
+};
+
 /// See known_work.
 GPUSYNC_API_TEMPLATE
 template <uint32_t Neighbours, uint32_t Words, unsigned FullBlocks, class Grid, class Kept, class Boundary>
 GPUSYNC_HD void all_steps(const halo_text<Neighbours, Words, FullBlocks>& text, Grid grid, uint32_t steps, Kept& kept,
                           Boundary&& boundary) {
+  using text_type = halo_text<Neighbours, Words, FullBlocks>;
   if (text.work.is_none()) {
-    in_steps(
-        steps, [&](uint32_t s) { text.template step<known_work::none>(grid, s, kept); }, boundary);
+    all_steps(halo_knowing<known_work::none, text_type>{text}, grid, steps, kept, boundary);
   } else {
-    in_steps(
-        steps, [&](uint32_t s) { text.template step<known_work::some>(grid, s, kept); }, boundary);
+    all_steps(halo_knowing<known_work::some, text_type>{text}, grid, steps, kept, boundary);
   }
 }
 
