@@ -33,6 +33,9 @@ if(GPUSYNC_WARNINGS_AS_ERRORS)
     $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
 endif()
 
+# How many sources are made of many: one for each processor of this machine.
+cmake_host_system_information(RESULT gpusync_processors QUERY NUMBER_OF_LOGICAL_CORES)
+
 # gpusync_together(OUTPUT SOURCE…): a source that includes these, which are named from here. Headers are most of what a CUDA
 # source takes to compile, and CMake unites such sources only since 3.31.
 function(gpusync_together output)
@@ -50,4 +53,26 @@ function(gpusync_unite variable output)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(REMOVE_ITEM ${variable} ${ARGN})
   set(${variable} ${${variable}} ${output} PARENT_SCOPE)
+endfunction()
+
+# gpusync_unite_evenly(VARIABLE OUTPUT COUNT SOURCE…): as gpusync_unite(), but COUNT sources OUTPUT_0, OUTPUT_1, … of about as
+# many each; the sources are given by their full paths.
+function(gpusync_unite_evenly variable output count)
+  cmake_path(GET output EXTENSION LAST_ONLY suffix)
+  cmake_path(REMOVE_EXTENSION output LAST_ONLY)
+  set(place 0)
+  foreach(source IN LISTS ARGN)
+    math(EXPR part "${place} % ${count}")
+    string(APPEND text_${part} "#include \"${source}\"\n")
+    math(EXPR place "${place} + 1")
+  endforeach()
+  list(REMOVE_ITEM ${variable} ${ARGN})
+  foreach(part RANGE ${count})
+    if(DEFINED text_${part})
+      set(one ${CMAKE_CURRENT_BINARY_DIR}/together/${output}_${part}${suffix})
+      file(CONFIGURE OUTPUT ${one} CONTENT "${text_${part}}" @ONLY)
+      list(APPEND ${variable} ${one})
+    endif()
+  endforeach()
+  set(${variable} ${${variable}} PARENT_SCOPE)
 endfunction()

@@ -49,7 +49,8 @@ class cuda_gpus {
 };
 
 /// Waits for all of these; `limit_s` and `awake_s` as cuda_target::await() has them, for each.
-inline void await(const std::vector<cuda_target>& targets, double limit_s, double awake_s = 1e-3) {
+inline void await(const std::vector<cuda_target>& targets, double limit_s = cuda_target::usual_limit_s,
+                  double awake_s = 1e-3) {
   for (const cuda_target& one : targets) {
     const cuda_device_scope scope(one.device().ordinal());
     one.await(limit_s, awake_s);

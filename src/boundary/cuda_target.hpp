@@ -47,10 +47,12 @@ class cuda_target {
     // This stream does not wait for the legacy stream, on which the copy may still be under way.
     check_cuda(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
   }
+  /// What a launch may take in which a kernel waits for others, or measures.
+  static constexpr double usual_limit_s = 20;
   /// Waits for the stream, which may have a kernel that never ends: throws stuck_launch after so many seconds, and
   /// cuda_failure if a launch has failed. Looks without a pause for `awake_s`, then every 50 us or so: who times this
   /// by the host's clock stays awake.
-  void await(double limit_s, double awake_s = 1e-3) const {
+  void await(double limit_s = usual_limit_s, double awake_s = 1e-3) const {
     const host_timer clock;
     while (cudaStreamQuery(stream_) == cudaErrorNotReady) {
       (void)cudaGetLastError();

@@ -252,11 +252,11 @@ class alone_program : public steps_program {
 };
 
 /// One kernel for all steps, with a grid barrier between them, or with a part of one, or with what else blocks wait by.
-class barrier_program : public steps_program {
+class steps_with_barrier : public steps_program {
  public:
   /// `barrier`: null for a part.
-  barrier_program(const launch_shape& shape, cuda_computation computation, const void* kernel,
-                  std::unique_ptr<cuda_waiting> barrier)
+  steps_with_barrier(const launch_shape& shape, cuda_computation computation, const void* kernel,
+                     std::unique_ptr<cuda_waiting> barrier)
       : steps_program(shape, std::move(computation)), kernel_(kernel), barrier_(std::move(barrier)) {
     require_co_resident(where_.device(), kernel, shape);
   }
@@ -298,9 +298,9 @@ std::unique_ptr<program> prepare_on_chip(const step_method& method, const step_s
     cuda_computation own = computation;
     own.text = std::move(fitted.text);
     own.places.clear();
-    return std::make_unique<barrier_program>(launch_shape{shape.blocks, shape.threads, fitted.shared_bytes},
-                                             std::move(own), kernel,
-                                             make_cuda_barrier(barrier, *computation.where, shape.blocks, method.plan));
+    return std::make_unique<steps_with_barrier>(
+        launch_shape{shape.blocks, shape.threads, fitted.shared_bytes}, std::move(own), kernel,
+        make_cuda_barrier(barrier, *computation.where, shape.blocks, method.plan));
   }
   return nullptr;
 }
@@ -328,12 +328,12 @@ std::unique_ptr<program> prepare_own(const step_method& method, const step_shape
     launched.shared_bytes = fitted.shared_bytes;
     if (fitted.kernel != nullptr) kernel = fitted.kernel;
   }
-  return std::make_unique<barrier_program>(launched, std::move(own), kernel,
-                                           found->waits_by ? found->waits_by(*computation.where, shape) : nullptr);
+  return std::make_unique<steps_with_barrier>(launched, std::move(own), kernel,
+                                              found->waits_by ? found->waits_by(*computation.where, shape) : nullptr);
 }
 
 /// The barrier of a method, as the registry calls it: methods for clusters stand for one barrier under several names.
-std::string barrier_of(const step_method& method) {
+std::string barrier_named_by(const step_method& method) {
   if (method.cluster == 1) return method.name;
   return method.name.substr(0, method.name.size() - 1 - std::to_string(method.cluster).size());
 }
@@ -383,7 +383,7 @@ std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_k
                    method_kind::graph});
   }
   for (step_method& method : cuda_barrier_methods()) {
-    if (kernels.with_barrier.find(barrier_of(method)) != nullptr) all.push_back(std::move(method));
+    if (kernels.with_barrier.find(barrier_named_by(method)) != nullptr) all.push_back(std::move(method));
   }
   return all;
 }
@@ -423,7 +423,7 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
     return std::make_unique<graph_program>(launched, std::move(computation), how);
   };
   if (const void* const part = computation.kernels.with_part.find(method.name)) {
-    return std::make_unique<barrier_program>(launched, std::move(computation), part, nullptr);
+    return std::make_unique<steps_with_barrier>(launched, std::move(computation), part, nullptr);
   }
   if (method.name == method_names::none) {
     return std::make_unique<alone_program>(launched, std::move(computation));
@@ -439,12 +439,12 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
     return std::make_unique<while_graph_program>(launched, std::move(computation));
   }
 #endif
-  const std::string barrier = barrier_of(method);
+  const std::string barrier = barrier_named_by(method);
   const void* const kernel = computation.kernels.with_barrier.find(barrier);
   if (kernel == nullptr) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
   launched.cluster = method.cluster;
-  return std::make_unique<barrier_program>(launched, std::move(computation), kernel,
-                                           make_cuda_barrier(barrier, where, shape.blocks, method.plan));
+  return std::make_unique<steps_with_barrier>(launched, std::move(computation), kernel,
+                                              make_cuda_barrier(barrier, where, shape.blocks, method.plan));
 }
 
 uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& kernels,
@@ -452,7 +452,7 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
   uint64_t least = UINT64_MAX;
   for (const step_method& method : methods) {
     const void* const kernel =
-        method.name == method_names::cooperative ? kernels.single : kernels.with_barrier.find(barrier_of(method));
+        method.name == method_names::cooperative ? kernels.single : kernels.with_barrier.find(barrier_named_by(method));
     if (kernel != nullptr) least = std::min(least, gpusync::max_co_resident(device, kernel, {1, threads}).blocks());
   }
   return least;

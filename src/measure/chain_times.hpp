@@ -1,6 +1,7 @@
 // What warps note of a chain of operations, and what follows from it. C++17: CUDA sources include it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -21,6 +21,8 @@
 
 namespace gpusync::tool {
 
+inline constexpr unsigned int warp_lanes = 32;
+
 /// Where the blocks of a launch meet, so that all begin at one time. It needs no reset from launch to launch.
 struct meeting_point {
   unsigned int arrived;      ///< blocks, in all launches
@@ -113,9 +115,9 @@ __global__ void __launch_bounds__(1024) timed_chain(chain_setting setting, warp_
     end = chain_clock();
   }
   if (operation.wrong(chain_passes * Length)) (void)atomicAdd(setting.wrong, 1ull);
-  if (threadIdx.x % 32 != 0) return;
-  stamps[(blockIdx.x * blockDim.x + threadIdx.x) / 32] = {begin, end, setting.meeting != nullptr ? let_go : 1ull,
-                                                          chain_sm()};
+  if (threadIdx.x % warp_lanes != 0) return;
+  stamps[(blockIdx.x * blockDim.x + threadIdx.x) / warp_lanes] = {
+      begin, end, setting.meeting != nullptr ? let_go : 1ull, chain_sm()};
 }
 
 /// What thread `thread` of block `block` hands over in a step: different in all of them.

@@ -284,7 +284,7 @@ class cuda_pacing_device : public pacing_device {
   cuda_target where_;
 };
 
-const register_side<pacing_device> registered(device_kind::cuda, make_side<cuda_pacing_device>);
+const register_side<pacing_device> pacing_registered(device_kind::cuda, make_side<cuda_pacing_device>);
 
 }  // namespace
 

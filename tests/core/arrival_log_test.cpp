@@ -8,7 +8,7 @@
 namespace gpusync {
 namespace {
 
-using algorithm = grid::lock_based<ordering::acquire_release>;
+using log_algorithm = grid::lock_based<ordering::acquire_release>;
 
 struct grid_of_four {
   using memory = host_memory;
@@ -24,15 +24,15 @@ std::vector<missing_block> report(const std::vector<uint32_t>& marks, uint32_t t
   auto* written = reinterpret_cast<timeout_report*>(memory.data());
   std::vector<uint32_t> entered(arrived.size(), 0);
   const arrival_log log{&claimed, arrived.data(), entered.data(), written};
-  log.report_missing(grid_of_four{}, members, algorithm::stamp(token), algorithm::next_stamp(token), 7);
+  log.report_missing(grid_of_four{}, members, log_algorithm::stamp(token), log_algorithm::next_stamp(token), 7);
   return missing_blocks(*written);
 }
 
 TEST(ArrivalLog, NamesThoseWhoseMarkIsOfAnEarlierPhaseOrNone) {
   for (const uint32_t token :
        {0u, phase_word::start_of(5), phase_word::start_of(0xfffe), phase_word::start_of(0xffff)}) {
-    const uint32_t now = algorithm::stamp(token);
-    const uint32_t before = algorithm::stamp(token - phase_word::one_phase);
+    const uint32_t now = log_algorithm::stamp(token);
+    const uint32_t before = log_algorithm::stamp(token - phase_word::one_phase);
     EXPECT_EQ(report({now, before, now, 0}, token, whole_grid{}), (std::vector<missing_block>{{1, 7}, {3, 7}}))
         << token;
   }
@@ -40,21 +40,21 @@ TEST(ArrivalLog, NamesThoseWhoseMarkIsOfAnEarlierPhaseOrNone) {
 
 TEST(ArrivalLog, DoesNotNameThoseThatHaveGoneOnBecauseTheLastOneCameAfterAll) {
   for (const uint32_t token : {0u, phase_word::start_of(0xffff)}) {
-    const uint32_t now = algorithm::stamp(token);
-    const uint32_t next = algorithm::next_stamp(token);
+    const uint32_t now = log_algorithm::stamp(token);
+    const uint32_t next = log_algorithm::next_stamp(token);
     EXPECT_TRUE(report({now, next, now, next}, token, whole_grid{}).empty()) << token;
   }
 }
 
 TEST(ArrivalLog, KnowsTheMembersOfAPartOfTheGridByTheirBlocks) {
   const uint32_t token = phase_word::start_of(5);
-  const uint32_t now = algorithm::stamp(token);
+  const uint32_t now = log_algorithm::stamp(token);
   EXPECT_EQ(report({0, now, 0, 0}, token, block_range{1, 3}), (std::vector<missing_block>{{1, 7}, {3, 7}}));
 }
 
 TEST(ArrivalLog, DoesNotNameThoseThatHaveDroppedOut) {
   const uint32_t token = phase_word::start_of(5);
-  const uint32_t now = algorithm::stamp(token);
+  const uint32_t now = log_algorithm::stamp(token);
   std::vector<uint32_t> roster(dropping_blocks::words(4), 0);
   dropping_blocks members(roster.data(), 4);
   members.drop(grid_of_four{}, 3);  // block 0, in an odd phase

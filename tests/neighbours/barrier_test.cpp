@@ -17,21 +17,20 @@ using namespace std::chrono_literals;
 using test::meeting;
 using test::mixed;
 using test::named;
-using test::patience;
 using test::refusal;
 using barrier = host_neighbour_barrier;
 
-std::vector<uint64_t> reference(const neighbourhood& who, uint32_t phases) {
+std::vector<uint64_t> barrier_reference(const neighbourhood& who, uint32_t phases) {
   return test::chains_after(who, phases, [](uint64_t chain, const uint64_t* other) {
     return other == nullptr ? chain : mixed(chain, *other);
   });
 }
 
-enum class way { sync, split, bounded, bounded_split };
+enum class barrier_way { sync, split, bounded, bounded_split };
 
 /// The same by blocks that write plain words into two buffers in turn, each word by another thread.
-std::vector<uint64_t> chains_of(host_neighbour_storage& storage, const neighbourhood& who, uint32_t threads,
-                                const std::vector<uint32_t>& launches, way how) {
+std::vector<uint64_t> chains_behind(host_neighbour_storage& storage, const neighbourhood& who, uint32_t threads,
+                                    const std::vector<uint32_t>& launches, barrier_way how) {
   std::vector<uint64_t> chains(who.blocks()), buffers[2];
   for (uint32_t block = 0; block < who.blocks(); ++block) chains[block] = block + 1;
   for (auto& buffer : buffers) buffer.resize(who.blocks());
@@ -51,17 +50,17 @@ std::vector<uint64_t> chains_of(host_neighbour_storage& storage, const neighbour
             if (grid.thread() == phase % threads) buffer[own] = chain;
             wait_status status = wait_status::completed;
             switch (how) {
-              case way::sync: b.sync(); break;
-              case way::split: {
+              case barrier_way::sync: b.sync(); break;
+              case barrier_way::split: {
                 auto token = b.arrive();
                 if (random() % 4 == 0) std::this_thread::yield();
                 b.wait(std::move(token));
                 break;
               }
-              case way::bounded: status = b.sync_for(patience); break;
-              case way::bounded_split: {
+              case barrier_way::bounded: status = b.sync_for(test::patience); break;
+              case barrier_way::bounded_split: {
                 auto token = b.arrive();
-                status = b.wait_for(std::move(token), patience);
+                status = b.wait_for(std::move(token), test::patience);
                 break;
               }
             }
@@ -84,19 +83,20 @@ std::vector<uint64_t> chains_of(host_neighbour_storage& storage, const neighbour
   return chains;
 }
 
-void expect_right(const neighbourhood& who, uint32_t threads, const std::vector<uint32_t>& launches, way how,
+void expect_right(const neighbourhood& who, uint32_t threads, const std::vector<uint32_t>& launches, barrier_way how,
                   uint32_t first_phase = 0) {
   host_neighbour_storage storage(who, first_phase);
   uint32_t phases = 0;
   for (const uint32_t one : launches) phases += one;
-  EXPECT_EQ(chains_of(storage, who, threads, launches, how), reference(who, phases))
+  EXPECT_EQ(chains_behind(storage, who, threads, launches, how), barrier_reference(who, phases))
       << who.blocks() << " x " << threads << ", " << who.slots() << " slots, way " << static_cast<int>(how);
 }
 
-constexpr way all_ways[] = {way::sync, way::split, way::bounded, way::bounded_split};
+constexpr barrier_way all_barrier_ways[] = {barrier_way::sync, barrier_way::split, barrier_way::bounded,
+                                            barrier_way::bounded_split};
 
 TEST(NeighbourBarrier, OrdersTheDataOfNeighboursInTwoBuffers) {
-  for (const way how : all_ways) {
+  for (const barrier_way how : all_barrier_ways) {
     for (const uint32_t threads : {1u, 2u, 4u}) {
       for (const uint32_t blocks : {1u, 2u, 3u}) {
         expect_right(neighbourhood::ring(blocks), threads, {40}, how);
@@ -108,7 +108,7 @@ TEST(NeighbourBarrier, OrdersTheDataOfNeighboursInTwoBuffers) {
 }
 
 TEST(NeighbourBarrier, ServesFewerThreadsThanNeighbours) {
-  for (const way how : {way::sync, way::bounded}) {
+  for (const barrier_way how : {barrier_way::sync, barrier_way::bounded}) {
     for (const uint32_t threads : {1u, 2u, 3u}) {
       expect_right(neighbourhood::torus({3, 3}), threads, {20}, how);
       expect_right(neighbourhood::grid({2, 2, 2}, corners::yes), threads, {20}, how);
@@ -119,17 +119,17 @@ TEST(NeighbourBarrier, ServesFewerThreadsThanNeighbours) {
     star[0].push_back(b);
     star[b].push_back(0);
   }
-  expect_right(neighbourhood::of(star), 1, {20}, way::sync);
-  expect_right(neighbourhood::of(star), 3, {20}, way::split);
+  expect_right(neighbourhood::of(star), 1, {20}, barrier_way::sync);
+  expect_right(neighbourhood::of(star), 3, {20}, barrier_way::split);
 }
 
 TEST(NeighbourBarrier, GoesOnFromLaunchToLaunch) {
-  for (const way how : all_ways) expect_right(neighbourhood::ring(3), 2, {1, 2, 0, 5, 1, 1, 8}, how);
+  for (const barrier_way how : all_barrier_ways) expect_right(neighbourhood::ring(3), 2, {1, 2, 0, 5, 1, 1, 8}, how);
 }
 
 TEST(NeighbourBarrier, CountsOnAcrossTheWrap) {
   for (const uint32_t first : {0xfffffffau, 0xffffffffu, 0x7ffffffau}) {
-    for (const way how : all_ways) expect_right(neighbourhood::ring(3), 2, {3, 4, 9}, how, first);
+    for (const barrier_way how : all_barrier_ways) expect_right(neighbourhood::ring(3), 2, {3, 4, 9}, how, first);
   }
 }
 
@@ -145,7 +145,7 @@ TEST(NeighbourBarrier, LetsNobodyGoFurtherThanItsDistance) {
         const uint32_t own = host_grid::current().block();
         if (own == 0) {
           // The others go as far as they can without it.
-          const auto end = std::chrono::steady_clock::now() + patience;
+          const auto end = std::chrono::steady_clock::now() + test::patience;
           while (passed[blocks - 1] < blocks - 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
           std::this_thread::sleep_for(20ms);
           for (uint32_t i = 0; i < blocks; ++i) furthest[i] = passed[i].load();
@@ -192,7 +192,7 @@ void lose(host_neighbour_storage& storage, uint32_t absent, uint32_t phases, uin
         all.of(blocks * threads);
         if (own == absent) return;
         const bool next_to = own == (absent + 1) % blocks || absent == (own + 1) % blocks;
-        const timeout span = next_to ? timeout(30ms) : timeout(patience);
+        const timeout span = next_to ? timeout(30ms) : timeout(test::patience);
         for (uint32_t phase = 0; phase < blocks; ++phase) {
           wait_status status;
           if (split) {
@@ -258,7 +258,7 @@ TEST(NeighbourBarrierDeadlines, NameAllNeighboursThatAreMissing) {
         if (own == 2) {
           auto token = b.arrive();
           arrived.of(4);
-          (void)b.wait_for(std::move(token), patience);
+          (void)b.wait_for(std::move(token), test::patience);
         } else {
           arrived.of(4);
           EXPECT_EQ(b.sync_for(40ms), wait_status::timed_out);
@@ -288,12 +288,12 @@ TEST(NeighbourBarrierDeadlines, DoNotNameANeighbourThatHasGoneOn) {
           over = true;
           return;
         }
-        EXPECT_EQ(b.sync_for(patience), wait_status::completed);  // 0 has arrived, and 1 and 3 are there
+        EXPECT_EQ(b.sync_for(test::patience), wait_status::completed);  // 0 has arrived, and 1 and 3 are there
         if (own == 1) {
           auto token = b.arrive();  // in the next phase already, when block 0 gives up
           on = true;
           while (!over) std::this_thread::yield();
-          EXPECT_EQ(b.wait_for(std::move(token), patience), wait_status::timed_out);
+          EXPECT_EQ(b.wait_for(std::move(token), test::patience), wait_status::timed_out);
         }
       },
       storage.barrier());
@@ -312,7 +312,7 @@ TEST(NeighbourBarrierDeadlines, DoNotNameOneThatHasArrivedAndWorksOn) {
           auto token = b.arrive();
           there = true;
           while (!over) std::this_thread::yield();
-          (void)b.wait_for(std::move(token), patience);
+          (void)b.wait_for(std::move(token), test::patience);
           return;
         }
         while (!there) std::this_thread::yield();
@@ -336,7 +336,7 @@ TEST(NeighbourBarrierDeadlines, ALostBarrierIsRefusedUntilItIsReset) {
   EXPECT_THROW(again(), broken_barrier);
   storage.reset();
   EXPECT_TRUE(storage.missing().empty());
-  EXPECT_EQ(chains_of(storage, who, 2, {7, 3}, way::sync), reference(who, 10));
+  EXPECT_EQ(chains_behind(storage, who, 2, {7, 3}, barrier_way::sync), barrier_reference(who, 10));
 }
 
 TEST(NeighbourBarrierDeadlines, AWaitWithoutOneAfterALossEndsTheLaunch) {
@@ -466,7 +466,7 @@ TEST(NeighbourBarrier, ItsStorageMayBeMoved) {
   auto left = first.barrier().given().words;
   host_neighbour_storage second(std::move(first));
   EXPECT_EQ(second.barrier().given().words, left);
-  EXPECT_EQ(chains_of(second, who, 2, {4, 4}, way::sync), reference(who, 8));
+  EXPECT_EQ(chains_behind(second, who, 2, {4, 4}, barrier_way::sync), barrier_reference(who, 8));
 }
 
 }  // namespace

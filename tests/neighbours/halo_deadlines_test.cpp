@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 using test::chains_of;
 using test::meeting;
 using test::named;
-using test::patience;
 using test::reference;
 using test::way;
 
@@ -36,12 +35,12 @@ TYPED_TEST(HaloDeadlines, NameTheNeighbourAndTheStep) {
             [&](typename TypeParam::halo halo) {
               const uint32_t own = host_grid::current().block();
               for (uint32_t step = 0; step < steps; ++step) {
-                EXPECT_EQ(TypeParam::step(halo, patience), wait_status::completed);
+                EXPECT_EQ(TypeParam::step(halo, test::patience), wait_status::completed);
               }
               all.of(6 * threads);
               if (own == 2) return;
               for (uint32_t step = 0; step < 6; ++step) {
-                if (TypeParam::step(halo, own == 1 || own == 3 ? timeout(30ms) : timeout(patience)) ==
+                if (TypeParam::step(halo, own == 1 || own == 3 ? timeout(30ms) : timeout(test::patience)) ==
                     wait_status::timed_out) {
                   ++told;
                   return;
@@ -62,7 +61,7 @@ TYPED_TEST(HaloDeadlines, NameEachOnceInARingOfTwo) {
   launch(
       host_device{}, {2, 2},
       [&](typename TypeParam::halo halo) {
-        EXPECT_EQ(TypeParam::step(halo, patience), wait_status::completed);
+        EXPECT_EQ(TypeParam::step(halo, test::patience), wait_status::completed);
         if (host_grid::current().block() == 0) return;
         EXPECT_EQ(TypeParam::step(halo, 30ms), wait_status::timed_out);
       },
@@ -80,8 +79,8 @@ TYPED_TEST(HaloDeadlines, AreMetAgainOnceOneWasMet) {
         EXPECT_EQ(TypeParam::step(halo, 20ms), wait_status::timed_out);
         const halo_word from[1] = {halo.word(1, 0)};
         double got[1];
-        EXPECT_EQ(halo.receive_for(patience), wait_status::timed_out);
-        EXPECT_EQ(halo.get_for(from, got, patience), wait_status::timed_out);
+        EXPECT_EQ(halo.receive_for(test::patience), wait_status::timed_out);
+        EXPECT_EQ(halo.get_for(from, got, test::patience), wait_status::timed_out);
         EXPECT_EQ(halo.next_for(wait_status::completed), wait_status::timed_out);
         EXPECT_EQ(halo.try_enter(), wait_status::timed_out);
         ++told;
@@ -103,7 +102,8 @@ TYPED_TEST(HaloDeadlines, ALostHaloIsRefusedUntilItIsReset) {
           for (uint32_t step = 0; step < 3; ++step) {
             if (step == 1) begun.of(3);
             if (!all && step == 1 && host_grid::current().block() == 0) return;
-            if (TypeParam::step(halo, all || step == 0 ? timeout(patience) : timeout(80ms)) == wait_status::timed_out)
+            if (TypeParam::step(halo, all || step == 0 ? timeout(test::patience) : timeout(80ms)) ==
+                wait_status::timed_out)
               return;
           }
         },
@@ -218,7 +218,7 @@ TEST(HaloDeadlinesOfWords, AreOfAThreadAndEndTheStepOfItsBlock) {
         EXPECT_EQ(h.receive_for(20ms), wait_status::completed);
         const halo_word from[1] = {h.word(0, grid.thread())};
         uint32_t value[1] = {0};
-        const wait_status status = h.get_for(from, value, grid.thread() == 0 ? timeout(patience) : timeout(30ms));
+        const wait_status status = h.get_for(from, value, grid.thread() == 0 ? timeout(test::patience) : timeout(30ms));
         EXPECT_EQ(status, grid.thread() == 0 ? wait_status::completed : wait_status::timed_out);
         got += value[0];
         left += h.next_for(status) == wait_status::timed_out;

@@ -14,7 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 using test::all_ways;
 using test::chains_of;
-using test::patience;
 using test::reference;
 using test::way;
 

@@ -4,13 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
 #include <set>
 
 #include <gpusync/core/error.hpp>
 
 #include "pacing/kernel_text.hpp"
-#include "usage_error.hpp"
+#include "support/usage_refusal.hpp"
 
 namespace gpusync::tool {
 namespace {
@@ -21,15 +20,6 @@ Value as(const std::vector<std::byte>& bytes, size_t place = 0) {
   EXPECT_GE(bytes.size(), (place + 1) * sizeof(value));
   std::memcpy(&value, bytes.data() + place * sizeof(value), sizeof(value));
   return value;
-}
-
-std::string refusal(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const usage_error& refused) {
-    return refused.what();
-  }
-  return "";
 }
 
 TEST(LaunchArguments, ScalarsHaveTheTypeOfTheirSpelling) {
@@ -111,7 +101,7 @@ TEST(LaunchArguments, WrongSpellingsAreRefusedByName) {
                             "nan",
                             "inf",
                             "2^26"}) {
-    const std::string told = refusal([&] { (void)parse_argument(wrong); });
+    const std::string told = test::usage_refusal([&] { (void)parse_argument(wrong); });
     EXPECT_NE(told.find("--arg '" + std::string(wrong) + "'"), std::string::npos) << wrong << ": " << told;
   }
 }
@@ -124,17 +114,18 @@ TEST(LaunchArguments, SizesAndIntervalsAndMacros) {
   EXPECT_EQ(to_string(parse_dimensions("2x1x3", "--blocks", 65535)), "2x1x3");
   EXPECT_EQ(to_string(parse_dimensions("7", "--blocks", 65535)), "7");
   for (const char* wrong : {"", "0", "x", "1x", "x1", "1x0", "1x2x3x4", "-1", "1.5", "2147483648", "1x65536", "a"}) {
-    EXPECT_NE(refusal([&] { (void)parse_dimensions(wrong, "--blocks", 65535); }).find("--blocks"), std::string::npos)
+    EXPECT_NE(test::usage_refusal([&] { (void)parse_dimensions(wrong, "--blocks", 65535); }).find("--blocks"),
+              std::string::npos)
         << wrong;
   }
   EXPECT_EQ(parse_intervals("16,4"), (std::vector<uint32_t>{4, 16}));
   for (const char* wrong : {"", "1", "4,", "4,4", "x", "0", "-4"}) {
-    EXPECT_NE(refusal([&] { (void)parse_intervals(wrong); }), "") << wrong;
+    EXPECT_NE(test::usage_refusal([&] { (void)parse_intervals(wrong); }), "") << wrong;
   }
   EXPECT_NO_THROW(require_definition("N=4"));
   EXPECT_NO_THROW(require_definition("_n1"));
   for (const char* wrong : {"", "=4", "4N", "a b=1"})
-    EXPECT_NE(refusal([&] { require_definition(wrong); }), "") << wrong;
+    EXPECT_NE(test::usage_refusal([&] { require_definition(wrong); }), "") << wrong;
 }
 
 constexpr const char* ptx = R"(
@@ -198,7 +189,7 @@ TEST(KernelText, ArgumentsThatDoNotFitAreRefused) {
   const auto told = [&](const std::vector<std::string>& words) {
     std::vector<kernel_argument> arguments;
     for (const std::string& word : words) arguments.push_back(parse_argument(word));
-    return refusal([&] { require_arguments(kernel, parameters, arguments); });
+    return test::usage_refusal([&] { require_arguments(kernel, parameters, arguments); });
   };
   EXPECT_EQ(told({"float[4]", "1", "1.0f", "1ul"}), "");
   EXPECT_EQ(told({"float[4]", "1u", "1.0f", "1l"}), "");
@@ -215,7 +206,7 @@ TEST(KernelText, ArgumentsThatDoNotFitAreRefused) {
       {{"float[4]", "1", "1.0f", "1"}, "parameter 4"}};
   for (const auto& [words, part] : table) EXPECT_NE(told(words).find(part), std::string::npos) << told(words);
   kernel.parameters = {"vector4 v"};
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(test::usage_refusal([&] {
               require_arguments(kernel, {{16, false, true}}, {parse_argument("1")});
             }).find("structures"),
             std::string::npos);

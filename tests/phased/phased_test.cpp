@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Longer than any test takes: what would hang fails instead.
-constexpr auto patience = 20s;
+constexpr auto phase_patience = 20s;
 
 uint32_t mixed(uint32_t a, uint32_t b, uint32_t c, uint32_t phase) {
   uint32_t value = a * 0x9e3779b1u ^ (b + 0x85ebca77u) * 0xc2b2ae3du ^ (c << 7 | c >> 25);
@@ -53,7 +53,7 @@ struct relay {
 struct faults {
   uint64_t wrong_values = 0;
   uint64_t wrong_runs = 0;  ///< virtual blocks that a thread did not run exactly once in each phase
-  uint32_t timed_out = 0;   ///< threads that lost patience
+  uint32_t timed_out = 0;   ///< threads that lost phase_patience
   bool none() const { return wrong_values == 0 && wrong_runs == 0 && timed_out == 0; }
 };
 
@@ -84,7 +84,7 @@ faults relay_race(Storage& storage, const phased_shape& shape, std::vector<uint3
         host_device{}, shape,
         [&](typename Storage::grid_type grid) {
           const auto here = host_grid::current();
-          const auto status = grid.run_for(timeout(patience), phases, [&](uint32_t block, uint32_t phase) {
+          const auto status = grid.run_for(timeout(phase_patience), phases, [&](uint32_t block, uint32_t phase) {
             if ((block * 7 + phase) % 16 == 3) std::this_thread::yield();
             work.step(block, here.thread(), done + phase);
           });

@@ -10,8 +10,8 @@
 namespace gpusync {
 namespace {
 
-using operation = rmw::named_operation<uint32_t>;
-using call = tool::recorded_call<operation, uint32_t>;
+using crash_operation = rmw::named_operation<uint32_t>;
+using call = tool::recorded_call<crash_operation, uint32_t>;
 
 /// `Victims` of N participants stop at access `at` of their call number `in`; the others make all their calls.
 template <uint32_t N, class Consensus>
@@ -36,7 +36,7 @@ class crash_case {
 
  private:
   using machine = test::probed_machine;
-  using object = host_rmw_object<uint32_t, N, Consensus, operation, machine>;
+  using object = host_rmw_object<uint32_t, N, Consensus, crash_operation, machine>;
   static constexpr uint32_t calls_each = 4;
   /// A participant is not assigned to, so who comes back is made anew in its place.
   struct joined {
@@ -54,7 +54,7 @@ class crash_case {
     for (uint32_t i = 0; i < calls_each; ++i) {
       probe.crash_at = self < victims_ && i == in_ ? at_ : 0;
       call made;
-      made.operation = operation::make(rmw::operation_kind::add, uint32_t{1} << 6 * self);
+      made.operation = crash_operation::make(rmw::operation_kind::add, uint32_t{1} << 6 * self);
       made.ended = false;
       made.begin = clock_.fetch_add(1);
       try {
@@ -78,7 +78,7 @@ class crash_case {
   const uint32_t victims_;
   const uint32_t in_;
   const uint64_t at_;
-  host_rmw_storage<uint32_t, N, Consensus, operation, machine> storage_;
+  host_rmw_storage<uint32_t, N, Consensus, crash_operation, machine> storage_;
   std::vector<call> calls_[N];
   std::atomic<uint64_t> clock_{0};
   std::atomic<uint32_t> crashes_{0};
@@ -124,7 +124,7 @@ TEST(RmwCrashes, OthersGoOnWithMaskedStores) {
 // A crashed participant's operation takes place once at most, though helpers may find it announced for ever.
 TEST(RmwCrashes, WhatWasAnnouncedIsDoneOnceAtMost) {
   using machine = test::probed_machine;
-  using storage_type = host_rmw_storage<uint32_t, 2, rmw::cas<>, operation, machine>;
+  using storage_type = host_rmw_storage<uint32_t, 2, rmw::cas<>, crash_operation, machine>;
   for (uint64_t at = 1; at < 30; ++at) {
     storage_type storage;
     test::access_probe probe;

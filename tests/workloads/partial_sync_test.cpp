@@ -51,7 +51,7 @@ TEST(PartialSync, BarriersHaveNamesOfTheirOwn) {
 
 TEST(WarpTimers, ABarrierHoldsIfNobodyLeavesItBeforeTheLastHasCome) {
   warp_passage held;
-  for (uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+  for (uint32_t lane = 0; lane < timed_lanes; ++lane) {
     held.start[lane] = 10.0 * lane;
     held.end[lane] = 400 + lane;
   }

@@ -52,7 +52,7 @@ prepared_method prepare(warp_timers_device& device, const step_method& method, c
     return {{margin_sample, margin_of(seen->back())}, {spread_sample, spread_of_starts(seen->back())}};
   };
   const auto verify = [seen]() -> verification {
-    verification found{true, seen->size() * lanes_of_warp, 0,
+    verification found{true, seen->size() * timed_lanes, 0,
                        "what every lane drew from its own branch, and the word that a shuffle handed it"};
     for (const warp_passage& each : *seen) found.wrong += each.wrong;
     return found;
@@ -76,7 +76,7 @@ void add_metrics(method_result& result, const passages& seen, bool keep_samples)
 
 /// A row for each lane: when it came and when it went on, since the first came.
 void add_lanes(const method_result& result, const passages& seen, const experiment_sink& sink) {
-  for (uint32_t lane = 0; lane < lanes_of_warp && !seen.empty(); ++lane) {
+  for (uint32_t lane = 0; lane < timed_lanes && !seen.empty(); ++lane) {
     std::vector<double> starts, ends;
     for (const warp_passage& each : seen) {
       starts.push_back(each.start[lane]);

@@ -16,10 +16,10 @@ struct stress_kernels {
   const void* dropping;
 };
 
-class barrier_program : public stress_program {
+class stressed_barrier : public stress_program {
  public:
-  barrier_program(const cuda_target& where, const std::string& barrier, const stress_kernels& kernels, uint32_t blocks,
-                  uint32_t threads)
+  stressed_barrier(const cuda_target& where, const std::string& barrier, const stress_kernels& kernels, uint32_t blocks,
+                   uint32_t threads)
       : where_(where),
         shape_{blocks, threads},
         blocks_(blocks),
@@ -116,7 +116,7 @@ class cuda_barrier_stress : public barrier_stress_device {
   std::unique_ptr<stress_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
     const stress_kernels kernels{whole_.find(method), parts_.find(method), dropping_.find(method)};
     if (kernels.whole == nullptr) throw invalid_argument("There is no grid barrier " + method + " that orders data.");
-    return std::make_unique<barrier_program>(where_, method, kernels, blocks, threads);
+    return std::make_unique<stressed_barrier>(where_, method, kernels, blocks, threads);
   }
 
  private:
@@ -129,7 +129,7 @@ class cuda_barrier_stress : public barrier_stress_device {
       [](auto algorithm) { return &stress<basic_grid_barrier<decltype(algorithm), cuda_grid, dropping_blocks>>; });
 };
 
-const register_side<barrier_stress_device> registered(device_kind::cuda, make_side<cuda_barrier_stress>);
+const register_side<barrier_stress_device> barrier_stress_registered(device_kind::cuda, make_side<cuda_barrier_stress>);
 
 }  // namespace
 

@@ -104,7 +104,7 @@ class cuda_bitonic : public bitonic_device {
   const cuda_target where_;
 };
 
-const register_side<bitonic_device> registered(device_kind::cuda, make_side<cuda_bitonic>);
+const register_side<bitonic_device> bitonic_registered(device_kind::cuda, make_side<cuda_bitonic>);
 
 }  // namespace
 

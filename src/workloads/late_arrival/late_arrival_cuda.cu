@@ -10,7 +10,7 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr uint32_t warm_up = 8;
+constexpr uint32_t late_warm_up = 8;
 constexpr uint32_t steps = 72;
 constexpr uint32_t checks_per_step = 3;
 
@@ -64,9 +64,9 @@ __global__ void __launch_bounds__(1024, full_blocks<1024>)
   for (uint32_t s = grid.thread(); s < steps; s += grid.threads()) passages[size_t{s} * blocks + block] = noted[s];
 }
 
-class barrier_program : public late_arrival_program {
+class late_at_barrier : public late_arrival_program {
  public:
-  barrier_program(const cuda_target& where, const std::string& barrier, const void* kernel, uint32_t blocks,
+  late_at_barrier(const cuda_target& where, const std::string& barrier, const void* kernel, uint32_t blocks,
                   uint32_t threads)
       : where_(where),
         shape_{blocks, threads},
@@ -89,7 +89,7 @@ class barrier_program : public late_arrival_program {
     std::vector<passage> seen(steps * blocks);
     memory_->read(2, seen.data());
     late_arrival_times times;
-    for (uint32_t s = warm_up; s < steps; ++s) add(times, seen.data() + s * blocks, blocks);
+    for (uint32_t s = late_warm_up; s < steps; ++s) add(times, seen.data() + s * blocks, blocks);
     launches_ += 1;
     return times;
   }
@@ -132,7 +132,7 @@ class cuda_late_arrival : public late_arrival_device {
   std::unique_ptr<late_arrival_program> prepare(const std::string& method, uint32_t blocks, uint32_t threads) override {
     const void* const kernel = kernels_.find(method);
     if (kernel == nullptr) throw invalid_argument("There is no grid barrier " + method + " that orders data.");
-    return std::make_unique<barrier_program>(where_, method, kernel, blocks, threads);
+    return std::make_unique<late_at_barrier>(where_, method, kernel, blocks, threads);
   }
 
  private:

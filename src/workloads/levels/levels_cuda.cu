@@ -13,7 +13,6 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr double limit_s = 20;
 constexpr unsigned int exchange_steps = 256;
 
 /// In device memory.
@@ -73,7 +72,7 @@ class chain_program : public level_program {
     auto* stamps = static_cast<warp_stamp*>(stamps_.address());
     void* arguments[] = {&setting, &stamps};
     start(where_, shape_, together_, entry_.chains.at(length), arguments);
-    where_.await(limit_s);
+    where_.await();
     std::vector<warp_stamp> found(warps());
     where_.download(found.data(), stamps_, stamps_.bytes());
     if (entry_.leaves_value) values_ += taking_part();
@@ -91,7 +90,7 @@ class chain_program : public level_program {
       shape.shared_bytes = 2 * shape.threads.count() * sizeof(unsigned int);
       if (shape.cluster > 1) require_co_resident(where_.device(), entry_.exchange, shape);  // allows large clusters
       start(where_, shape, false, entry_.exchange, arguments);
-      where_.await(limit_s);
+      where_.await();
       words = steps * taking_part();
     }
     chain_memory found{};

@@ -12,9 +12,9 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr uint32_t warm_up = 20;
+constexpr uint32_t message_warm_up = 20;
 constexpr uint32_t round_trips = 200;
-constexpr uint32_t messages = 2 * (warm_up + round_trips);  ///< of a pair
+constexpr uint32_t messages = 2 * (message_warm_up + round_trips);  ///< of a pair
 constexpr uint32_t line_words = grid::line_survey::line_words;
 
 /// What the two of a pair listen to: each a flag and the word that comes with it, on lines of their own.
@@ -38,7 +38,7 @@ struct pair_result {
   uint32_t right[2];               ///< messages that each received as they were sent
 };
 
-__device__ __forceinline__ uint32_t word_of(uint32_t message) {
+__device__ __forceinline__ uint32_t message_word(uint32_t message) {
   return message * 0x9e3779b9u ^ 0x5bd1e995u;
 }
 
@@ -52,7 +52,7 @@ struct messenger {
   uint32_t right = 0;
 
   __device__ __forceinline__ void send(const mailbox& to, uint32_t message) {
-    if constexpr (Payload) *to.word = word_of(message);
+    if constexpr (Payload) *to.word = message_word(message);
     cuda_memory::store<store_order, scope::device>(to.flag, message);
   }
 
@@ -64,7 +64,7 @@ struct messenger {
     }
     if constexpr (Ordered) cuda_memory::acquire<scope::device>(own.flag);
     bool as_sent = flag == message;
-    if constexpr (Payload) as_sent = as_sent && *own.word == word_of(message);
+    if constexpr (Payload) as_sent = as_sent && *own.word == message_word(message);
     right += as_sent ? 1 : 0;
   }
 };
@@ -86,15 +86,15 @@ __global__ void ping_pong(pair_task task, pair_result* result) {
   messenger<Ordered, Payload> me;
   uint64_t begin = 0;
   if (self == task.first) {
-    for (uint32_t i = 0; i < warm_up + round_trips; ++i) {
-      if (i == warm_up) begin = grid.now();
+    for (uint32_t i = 0; i < message_warm_up + round_trips; ++i) {
+      if (i == message_warm_up) begin = grid.now();
       me.send(task.of_second, task.base + 2 * i + 1);
       me.receive(task.of_first, task.base + 2 * i + 2);
     }
     result->nanoseconds = grid.now() - begin;
     result->right[0] = me.right;
   } else {
-    for (uint32_t i = 0; i < warm_up + round_trips; ++i) {
+    for (uint32_t i = 0; i < message_warm_up + round_trips; ++i) {
       me.receive(task.of_second, task.base + 2 * i + 1);
       me.send(task.of_first, task.base + 2 * i + 2);
     }

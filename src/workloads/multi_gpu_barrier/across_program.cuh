@@ -17,7 +17,6 @@ namespace gpusync::tool {
 constexpr uint32_t in_kernel_steps = 1100, in_kernel_warm_up = 100;
 constexpr uint32_t checked_steps = 100;          ///< behind a run without words
 constexpr uint32_t most_checked_steps = 200000;  ///< of a launch
-constexpr double limit_s = 20;                   ///< for a launch, whose peers may not come
 
 /// What all programs have: the GPUs, their streams, their words.
 class across_base : public across_program {
@@ -66,7 +65,7 @@ class across_base : public across_program {
     check_cuda(cudaMemcpy(&value, from, sizeof(value), cudaMemcpyDeviceToHost), "cudaMemcpy");
     return value;
   }
-  void await() const { tool::await(targets_, limit_s); }
+  void await() const { tool::await(targets_); }
   void count_checked(uint64_t steps) {
     checked_ += steps * gpus() * gpus() * setting_.shape.blocks * setting_.shape.threads;
   }

@@ -16,8 +16,8 @@ struct across_pair {
   unsigned long long *nanoseconds, *right;
 };
 
-constexpr uint32_t message_warm_up = 20, message_round_trips = 200;
-constexpr uint32_t messages_of_pair = 2 * (message_warm_up + message_round_trips);
+constexpr uint32_t message_across_warm_up = 20, message_round_trips = 200;
+constexpr uint32_t messages_of_pair = 2 * (message_across_warm_up + message_round_trips);
 
 template <bool Payload>
 __global__ void ping_pong_across(across_pair pair) {
@@ -50,8 +50,8 @@ __global__ void ping_pong_across(across_pair pair) {
     if constexpr (Payload) as_sent = as_sent && *pair.word == message * 0x9e3779b9u;
     right += as_sent ? 1 : 0;
   };
-  for (uint32_t i = 0; i < message_warm_up + message_round_trips; ++i) {
-    if (i == message_warm_up) begin = grid.now();
+  for (uint32_t i = 0; i < message_across_warm_up + message_round_trips; ++i) {
+    if (i == message_across_warm_up) begin = grid.now();
     const uint32_t message = pair.base + 2 * i;
     if (pair.begins) {
       send(message + 1);
@@ -128,7 +128,7 @@ class cuda_multi_gpu : public multi_gpu_device {
       }
       uint64_t right = 0, nanoseconds = 0;
       for (uint32_t side = 0; side < 2; ++side) {
-        gpus_.targets()[gpus[side]].await(limit_s);
+        gpus_.targets()[gpus[side]].await();
         uint64_t counts[2];
         const cuda_device_scope scope(gpus_.targets()[gpus[side]].device().ordinal());
         check_cuda(cudaMemcpy(counts, pairs[side].nanoseconds, sizeof(counts), cudaMemcpyDeviceToHost), "cudaMemcpy");
@@ -161,7 +161,7 @@ class cuda_multi_gpu : public multi_gpu_device {
   const cuda_gpus gpus_;
 };
 
-const register_side<multi_gpu_device> registered(device_kind::cuda, make_side<cuda_multi_gpu>);
+const register_side<multi_gpu_device> multi_gpu_registered(device_kind::cuda, make_side<cuda_multi_gpu>);
 
 }  // namespace
 

@@ -68,7 +68,7 @@ class queued_sums : public sums_across {
     }
     if (!any_new) return false;
     replay();  // which uploads them
-    await(targets_, limit_s);
+    await(targets_);
     return true;
   }
 
@@ -78,7 +78,7 @@ class queued_sums : public sums_across {
       const host_timer clock;
       for (uint32_t i = 0; i < count; ++i) {
         queue(i);
-        await(targets_, limit_s, limit_s);
+        await(targets_, cuda_target::usual_limit_s, /*awake_s=*/cuda_target::usual_limit_s);
       }
       return clock.nanoseconds();
     }
@@ -90,7 +90,7 @@ class queued_sums : public sums_across {
       for (uint32_t i = 0; i < count; ++i) queue(i);
     }
     timer_.mark_stop(targets_[0].stream());
-    await(targets_, limit_s);
+    await(targets_);
     return timer_.marked();
   }
 
@@ -109,8 +109,6 @@ class queued_sums : public sums_across {
   const std::vector<cuda_target> targets_;
 
  private:
-  static constexpr double limit_s = 20;  ///< for kernels that wait for other GPUs'
-
   void replay() const {
     for (const auto* const graphs : replays_) {
       for (size_t i = 0; i < graphs->size(); ++i) {

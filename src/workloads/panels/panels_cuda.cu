@@ -38,14 +38,14 @@ __global__ void window_panels(panel_text<Op> text, Window window) {
 }
 
 template <class Barrier>
-struct by_barrier {
+struct panels_by_barrier {
   Barrier& barrier;
   __device__ void end_epoch() { barrier.sync(); }
 };
 template <panel_op Op, class Barrier>
 __global__ void barrier_panels(panel_text<Op> text, Barrier barrier) {
   barrier.enter();
-  by_barrier<Barrier> pace{barrier};
+  panels_by_barrier<Barrier> pace{barrier};
   all_panels<cuda_grid>(text, pace);
 }
 

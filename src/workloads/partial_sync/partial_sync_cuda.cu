@@ -12,7 +12,7 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr double limit_s = 3;
+constexpr double partial_limit_s = 3;  ///< for what may hang
 constexpr uint32_t block_warps = 8, cluster_blocks = 4, grid_threads = 64;
 
 /// What the kernel writes and the host reads while it may hang.
@@ -92,7 +92,7 @@ class partial_launch {
     partial_outcome found;
     found.members = members_;
     try {
-      where_.await(limit_s);
+      where_.await(partial_limit_s);
       found.ended = true;
     } catch (const stuck_launch&) {  // that is the finding
     }

@@ -126,7 +126,7 @@ class cuda_reduction : public reduction_device {
   const cuda_target where_;
 };
 
-const register_side<reduction_device> registered(device_kind::cuda, make_side<cuda_reduction>);
+const register_side<reduction_device> reduction_registered(device_kind::cuda, make_side<cuda_reduction>);
 
 }  // namespace
 

@@ -35,7 +35,7 @@ class cuda_rmw_calls : public rmw_calls_device {
   const cuda_target where_;
 };
 
-const register_side<rmw_calls_device> registered(device_kind::cuda, [](const device_description& device) {
+const register_side<rmw_calls_device> rmw_calls_registered(device_kind::cuda, [](const device_description& device) {
   return std::make_unique<cuda_rmw_calls>(device);
 });
 

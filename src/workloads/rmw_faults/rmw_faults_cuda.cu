@@ -361,7 +361,7 @@ class cuda_rmw_faults : public rmw_faults_device {
     const bool shared = what.object.where == rmw::space::shared;
     form.kernel<<<shared ? 1 : participants, shared ? 32 * participants : 32, 0, where_.stream()>>>(task);
     check_cuda(cudaGetLastError(), "the launch of calls with faults");
-    where_.await(20);
+    where_.await();
     std::vector<fault_call> seen(calls);
     uint32_t counts[4];
     where_.download(seen.data(), calls_, calls * sizeof(fault_call));

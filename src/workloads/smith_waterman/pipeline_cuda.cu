@@ -11,17 +11,17 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr uint32_t lanes = lanes_of_warp::count, warps = 4;
+constexpr uint32_t pipeline_lanes = lanes_of_warp::count, pipeline_warps = 4;
 
 template <class Text>
-__global__ void __launch_bounds__(Text::warps_of_block* lanes, 1)
+__global__ void __launch_bounds__(Text::warps_of_block* pipeline_lanes, 1)
     run_pipeline(Text text, uint32_t, channels<handed_down> channels) {
-  __shared__ typename Text::template shared<lanes> block;
+  __shared__ typename Text::template shared<pipeline_lanes> block;
   text.template run<lanes_of_warp>(cuda_grid{}, channels, &block);
 }
 
 template <class Scores, uint32_t Rows>
-using text_of = pipeline<Scores, Rows, warps>;
+using text_of = pipeline<Scores, Rows, pipeline_warps>;
 
 class alignment_in_pipeline : public workload {
  public:
@@ -35,7 +35,7 @@ class alignment_in_pipeline : public workload {
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
     require_pipeline(problem_.scoring, problem_.query.size(), problem_.reference.size());
     if (shape.threads != pipeline_threads) {
-      throw invalid_argument("A block of the pipeline has " + std::to_string(warps + 2) + " warps, " +
+      throw invalid_argument("A block of the pipeline has " + std::to_string(pipeline_warps + 2) + " warps, " +
                              std::to_string(pipeline_threads) + " threads, not " + std::to_string(shape.threads) + ".");
     }
     const bool bytes = scored_by_bytes(problem_);
@@ -57,7 +57,7 @@ class alignment_in_pipeline : public workload {
   /// rows.
   uint32_t rows_per_lane(uint32_t blocks) const {
     const auto work = [&](uint32_t rows) {
-      return rows * pipeline_passes(problem_.query.size(), uint64_t{rows} * lanes * warps * blocks);
+      return rows * pipeline_passes(problem_.query.size(), uint64_t{rows} * pipeline_lanes * pipeline_warps * blocks);
     };
     return work(least_rows) < work(most_rows) ? least_rows : most_rows;
   }
@@ -70,15 +70,15 @@ class alignment_in_pipeline : public workload {
   template <class Scores, uint32_t Rows>
   std::unique_ptr<program> prepared(const step_method& method, const step_shape& shape) {
     using text_type = text_of<Scores, Rows>;
-    const text_type text = pipeline_in<text_type>(problem_, *memory_, shape.blocks, lanes);
+    const text_type text = pipeline_in<text_type>(problem_, *memory_, shape.blocks, pipeline_lanes);
     const bool empty = problem_.query.empty() || problem_.reference.empty();
     cuda_computation computation{where_, cuda_kernels{}, text, step_sequence::of_whole(empty ? 0 : 1),
                                  std::make_shared<pipeline_result>(problem_, memory_, Rows)};
     const auto waits_by = [passes = text.passes, columns = text.columns](const cuda_target& where,
                                                                          const step_shape& of) {
       const auto make = [device = where.device().ordinal(),
-                         ends = pipeline_channels(of.blocks, passes, columns, lanes)] {
-        return channel_storage<handed_down>(cuda_device(device), ends, lanes, text_type::outer_chunks);
+                         ends = pipeline_channels(of.blocks, passes, columns, pipeline_lanes)] {
+        return channel_storage<handed_down>(cuda_device(device), ends, pipeline_lanes, text_type::outer_chunks);
       };
       return waiting_by(where, make, [](channel_storage<handed_down>& storage) { return storage.channels(); });
     };
@@ -95,7 +95,7 @@ class alignment_in_pipeline : public workload {
     const cudaDeviceProp& device = where_.device().properties();
     if (shape.blocks > static_cast<uint32_t>(where_.device().sm_count())) return 0;
     const size_t half = device.sharedMemPerMultiprocessor / 2;
-    const size_t own = sizeof(typename text_of<byte_scores, least_rows>::template shared<lanes>) + 1024;
+    const size_t own = sizeof(typename text_of<byte_scores, least_rows>::template shared<pipeline_lanes>) + 1024;
     return std::min(half, device.sharedMemPerBlockOptin - own);
   }
 

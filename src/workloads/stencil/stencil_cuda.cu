@@ -23,7 +23,7 @@ class cuda_stencil : public stencil_device {
   const cuda_target where_;
 };
 
-const register_side<stencil_device> registered(device_kind::cuda, make_side<cuda_stencil>);
+const register_side<stencil_device> stencil_registered(device_kind::cuda, make_side<cuda_stencil>);
 
 }  // namespace
 

@@ -12,9 +12,7 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr double limit_s = 20;
 constexpr uint32_t inputs = 4096;
-constexpr unsigned int lanes = 32;
 
 // ---- who goes first in a step
 
@@ -54,14 +52,14 @@ class apart {
 
 // ---- the groups of lanes
 
-using tile = cooperative_groups::thread_block_tile<lanes, cooperative_groups::thread_block>;
+using tile = cooperative_groups::thread_block_tile<warp_lanes, cooperative_groups::thread_block>;
 using coalesced = cooperative_groups::coalesced_group;
 
 template <class Group>
 __device__ Group this_warp();
 template <>
 __device__ tile this_warp<tile>() {
-  return cooperative_groups::tiled_partition<lanes>(cooperative_groups::this_thread_block());
+  return cooperative_groups::tiled_partition<warp_lanes>(cooperative_groups::this_thread_block());
 }
 template <>
 __device__ coalesced this_warp<coalesced>() {
@@ -85,7 +83,7 @@ struct serial_sum {
       if (threadIdx.x != 0) return;
       sum = numbers[0];
 #pragma unroll
-      for (unsigned int i = 1; i < lanes; ++i) sum += numbers[i];
+      for (unsigned int i = 1; i < warp_lanes; ++i) sum += numbers[i];
     });
     return sum;
   }
@@ -93,13 +91,13 @@ struct serial_sum {
 
 /// Reads, waits, writes, waits: nobody writes what another has still to read.
 template <class Group>
-class two_barriers {
+class with_two_barriers {
  public:
   template <class Order>
   __device__ __forceinline__ double of(double* numbers, double, Order& order) const {
 #pragma unroll
-    for (unsigned int step = lanes / 2; step != 0; step /= 2) {
-      const bool adds = threadIdx.x + step < lanes;
+    for (unsigned int step = warp_lanes / 2; step != 0; step /= 2) {
+      const bool adds = threadIdx.x + step < warp_lanes;
       double other = 0;
       order.take([&] {
         if (adds) other = numbers[threadIdx.x + step];
@@ -124,9 +122,9 @@ class one_barrier {
   template <class Order>
   __device__ __forceinline__ double of(double* numbers, double, Order& order) const {
 #pragma unroll
-    for (unsigned int step = lanes / 2; step != 0; step /= 2) {
+    for (unsigned int step = warp_lanes / 2; step != 0; step /= 2) {
       order.take([&] {
-        if (threadIdx.x + step < lanes) numbers[threadIdx.x] += numbers[threadIdx.x + step];
+        if (threadIdx.x + step < warp_lanes) numbers[threadIdx.x] += numbers[threadIdx.x + step];
       });
       group_.sync();
     }
@@ -139,14 +137,14 @@ class one_barrier {
 
 /// The same without any barrier. Number: double, or volatile double, which the compiler reads and writes in each step.
 template <class Number>
-struct no_barriers {
+struct without_barriers {
   template <class Order>
   __device__ __forceinline__ double of(double* shared, double, Order& order) const {
     Number* const numbers = shared;
 #pragma unroll
-    for (unsigned int step = lanes / 2; step != 0; step /= 2) {
+    for (unsigned int step = warp_lanes / 2; step != 0; step /= 2) {
       order.take([&] {
-        if (threadIdx.x + step < lanes) numbers[threadIdx.x] = numbers[threadIdx.x] + numbers[threadIdx.x + step];
+        if (threadIdx.x + step < warp_lanes) numbers[threadIdx.x] = numbers[threadIdx.x] + numbers[threadIdx.x + step];
       });
     }
     asm volatile("" ::: "memory");
@@ -161,7 +159,7 @@ class shuffles {
   __device__ __forceinline__ double of(double*, double own, Order& order) const {
     double sum = own;
 #pragma unroll
-    for (unsigned int step = lanes / 2; step != 0; step /= 2) {
+    for (unsigned int step = warp_lanes / 2; step != 0; step /= 2) {
       order.take([] {});  // lanes come one after the other; the shuffle itself lets them wait
       sum += group_.shfl_down(sum, step);
     }
@@ -182,11 +180,11 @@ struct left_sum {
 
 /// A block of one warp for each input. The passes must be a loop, as in a chain (measure/cuda_chain.cuh).
 template <class Form, class Order>
-__global__ void __launch_bounds__(lanes) sum_in_warp(const double* all, left_sum* left) {
-  __shared__ double numbers[lanes];
+__global__ void __launch_bounds__(warp_lanes) sum_in_warp(const double* all, left_sum* left) {
+  __shared__ double numbers[warp_lanes];
   __shared__ unsigned int taken;
   if (threadIdx.x == 0) taken = 0;
-  const double own = all[blockIdx.x * lanes + threadIdx.x];
+  const double own = all[blockIdx.x * warp_lanes + threadIdx.x];
   const Form form;
   Order order(&taken);
   double sum = 0;
@@ -211,17 +209,21 @@ struct form_kernels {
 };
 
 template <class Form>
-form_kernels kernels_of(const char* method) {
+form_kernels kernels_of_form(const char* method) {
   return {method, &sum_in_warp<Form, together>, &sum_in_warp<Form, apart>};
 }
 
 const std::vector<form_kernels>& all_kernels() {
   static const std::vector<form_kernels> all{
-      kernels_of<no_sum>(empty_warp_sum),         kernels_of<serial_sum>("serial"),
-      kernels_of<two_barriers<tile>>("tile"),     kernels_of<two_barriers<coalesced>>("coalesced"),
-      kernels_of<shuffles<tile>>("shuffle-tile"), kernels_of<shuffles<coalesced>>("shuffle-coalesced"),
-      kernels_of<no_barriers<double>>("nosync"),  kernels_of<no_barriers<volatile double>>("nosync-volatile"),
-      kernels_of<one_barrier<tile>>("figure-11"),
+      kernels_of_form<no_sum>(empty_warp_sum),
+      kernels_of_form<serial_sum>("serial"),
+      kernels_of_form<with_two_barriers<tile>>("tile"),
+      kernels_of_form<with_two_barriers<coalesced>>("coalesced"),
+      kernels_of_form<shuffles<tile>>("shuffle-tile"),
+      kernels_of_form<shuffles<coalesced>>("shuffle-coalesced"),
+      kernels_of_form<without_barriers<double>>("nosync"),
+      kernels_of_form<without_barriers<volatile double>>("nosync-volatile"),
+      kernels_of_form<one_barrier<tile>>("figure-11"),
   };
   return all;
 }
@@ -240,12 +242,12 @@ class cuda_warp_sum : public warp_sum_program {
   cuda_warp_sum(const cuda_target& where, const form_kernels& kernels)
       : where_(where),
         kernels_(kernels),
-        numbers_(where.device(), size_t{inputs} * lanes * sizeof(double)),
+        numbers_(where.device(), size_t{inputs} * warp_lanes * sizeof(double)),
         left_(where.device(), inputs * sizeof(left_sum)),
         expected_(inputs) {
     std::vector<double> numbers;
     for (uint32_t input = 0; input < inputs; ++input) {
-      for (uint32_t lane = 0; lane < lanes; ++lane) {
+      for (uint32_t lane = 0; lane < warp_lanes; ++lane) {
         numbers.push_back(warp_sum_number(input, lane));
         expected_[input] += numbers.back();
       }
@@ -280,10 +282,11 @@ class cuda_warp_sum : public warp_sum_program {
     const cuda_device_scope scope(where_.device().ordinal());
     const std::vector<left_sum> none(count, left_sum{-1, 0});  // no sum is negative
     where_.upload(left_, none.data(), count * sizeof(left_sum));
-    kernel<<<count, lanes, 0, where_.stream()>>>(static_cast<const double*>(numbers_.address()) + size_t{first} * lanes,
-                                                 static_cast<left_sum*>(left_.address()));
+    kernel<<<count, warp_lanes, 0, where_.stream()>>>(
+        static_cast<const double*>(numbers_.address()) + size_t{first} * warp_lanes,
+        static_cast<left_sum*>(left_.address()));
     check_cuda(cudaGetLastError(), "the launch of a warp's sum");
-    where_.await(limit_s);
+    where_.await();
     std::vector<left_sum> left(count);
     where_.download(left.data(), left_, count * sizeof(left_sum));
     return left;

@@ -13,11 +13,11 @@
 
 namespace gpusync::tool {
 
-inline constexpr uint32_t lanes_of_warp = 32;
+inline constexpr uint32_t timed_lanes = 32;
 
 /// One run: cycles since the first lane's start.
 struct warp_passage {
-  std::array<double, lanes_of_warp> start{}, end{};
+  std::array<double, timed_lanes> start{}, end{};
   uint64_t wrong = 0;  ///< lanes that did not go the way that is theirs alone, or were handed a wrong word
 };
 

@@ -72,11 +72,11 @@ struct coalesced_shuffle_barrier {
 constexpr uint32_t before = 0x9e3779b9u, behind = 0x85ebca6bu;
 
 /// What is drawn from a lane's branch, and the word that it brings to a shuffle.
-inline uint32_t word_of(uint32_t lane) {
+inline uint32_t lane_word(uint32_t lane) {
   return (lane + 1) * before + lane;
 }
 inline uint32_t way_of(uint32_t lane) {
-  return word_of(lane) + (lane + 1) * behind;
+  return lane_word(lane) + (lane + 1) * behind;
 }
 
 template <uint32_t Branch, class Barrier>
@@ -93,7 +93,7 @@ __device__ __forceinline__ void take_branch(const Barrier& barrier, uint32_t lan
 /// The paper's figure 17: 32 branches, one for each lane.
 template <uint32_t Branch, class Barrier>
 __device__ __forceinline__ void take_own_branch(const Barrier& barrier, uint32_t lane, lane_times& noted) {
-  if constexpr (Branch + 1 < lanes_of_warp) {
+  if constexpr (Branch + 1 < timed_lanes) {
     if (lane == Branch) {
       take_branch<Branch>(barrier, lane, noted);
     } else {
@@ -138,15 +138,15 @@ constexpr named_kernel kernels[] = {
 class cuda_warp_timers : public warp_timers_device {
  public:
   explicit cuda_warp_timers(const device_description& description)
-      : where_(description.index), times_(where_.device(), lanes_of_warp * sizeof(lane_times)) {}
+      : where_(description.index), times_(where_.device(), timed_lanes * sizeof(lane_times)) {}
 
   warp_passage run(const std::string& barrier) override {
     const named_kernel& which = find(barrier);
     const cuda_device_scope scope(where_.device().ordinal());
-    which.kernel<<<1, lanes_of_warp, 0, where_.stream()>>>(static_cast<lane_times*>(times_.address()));
+    which.kernel<<<1, timed_lanes, 0, where_.stream()>>>(static_cast<lane_times*>(times_.address()));
     check_cuda(cudaGetLastError(), "launch of the warp");
     where_.await(5);
-    std::array<lane_times, lanes_of_warp> found{};
+    std::array<lane_times, timed_lanes> found{};
     where_.download(found.data(), times_, sizeof(found));
     return passage_of(found, which.hands_over);
   }
@@ -159,14 +159,14 @@ class cuda_warp_timers : public warp_timers_device {
     throw invalid_argument("There is no barrier of a warp that is called " + barrier + ".");
   }
 
-  static warp_passage passage_of(const std::array<lane_times, lanes_of_warp>& found, bool hands_over) {
+  static warp_passage passage_of(const std::array<lane_times, timed_lanes>& found, bool hands_over) {
     long long first = found[0].start;
     for (const lane_times& each : found) first = std::min(first, each.start);
     warp_passage passage;
-    for (uint32_t lane = 0; lane < lanes_of_warp; ++lane) {
+    for (uint32_t lane = 0; lane < timed_lanes; ++lane) {
       passage.start[lane] = static_cast<double>(found[lane].start - first);
       passage.end[lane] = static_cast<double>(found[lane].end - first);
-      const uint32_t word = word_of(hands_over ? (lane + 1) % lanes_of_warp : lane);
+      const uint32_t word = lane_word(hands_over ? (lane + 1) % timed_lanes : lane);
       if (found[lane].way != way_of(lane) || found[lane].handed != word) ++passage.wrong;
     }
     return passage;
