@@ -36,42 +36,41 @@ endif()
 # How many sources are made of many: one for each processor of this machine.
 cmake_host_system_information(RESULT gpusync_processors QUERY NUMBER_OF_LOGICAL_CORES)
 
-# gpusync_together(OUTPUT SOURCE…): a source that includes these, which are named from here. Headers are most of what a CUDA
-# source takes to compile, and CMake unites such sources only since 3.31.
+# gpusync_together(OUTPUT SOURCE…): a source that includes these, which are named from here or by their full paths. Headers
+# are most of what a CUDA source takes to compile, and CMake unites such sources only since 3.31.
 function(gpusync_together output)
   set(text)
   foreach(source IN LISTS ARGN)
-    string(APPEND text "#include \"${CMAKE_CURRENT_SOURCE_DIR}/${source}\"\n")
+    cmake_path(ABSOLUTE_PATH source)
+    string(APPEND text "#include \"${source}\"\n")
   endforeach()
   file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
 endfunction()
 
-# gpusync_unite(VARIABLE OUTPUT SOURCE…): in this list of full paths, a source OUTPUT of this build folder replaces these.
+# gpusync_unite(VARIABLE OUTPUT SOURCE…): in this list, a source OUTPUT of this build folder replaces these.
 function(gpusync_unite variable output)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/together/${output})
   gpusync_together(${output} ${ARGN})
+  list(REMOVE_ITEM ${variable} ${ARGN})
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(REMOVE_ITEM ${variable} ${ARGN})
   set(${variable} ${${variable}} ${output} PARENT_SCOPE)
 endfunction()
 
 # gpusync_unite_evenly(VARIABLE OUTPUT COUNT SOURCE…): as gpusync_unite(), but COUNT sources OUTPUT_0, OUTPUT_1, … of about as
-# many each; the sources are given by their full paths.
+# many each.
 function(gpusync_unite_evenly variable output count)
   cmake_path(GET output EXTENSION LAST_ONLY suffix)
   cmake_path(REMOVE_EXTENSION output LAST_ONLY)
   set(place 0)
   foreach(source IN LISTS ARGN)
     math(EXPR part "${place} % ${count}")
-    string(APPEND text_${part} "#include \"${source}\"\n")
+    list(APPEND part_${part} ${source})
     math(EXPR place "${place} + 1")
   endforeach()
-  list(REMOVE_ITEM ${variable} ${ARGN})
   foreach(part RANGE ${count})
-    if(DEFINED text_${part})
-      set(one ${CMAKE_CURRENT_BINARY_DIR}/together/${output}_${part}${suffix})
-      file(CONFIGURE OUTPUT ${one} CONTENT "${text_${part}}" @ONLY)
-      list(APPEND ${variable} ${one})
+    if(DEFINED part_${part})
+      gpusync_unite(${variable} ${output}_${part}${suffix} ${part_${part}})
     endif()
   endforeach()
   set(${variable} ${${variable}} PARENT_SCOPE)

@@ -17,11 +17,13 @@
 
 #include <cuda_runtime_api.h>
 
+#include <gpusync/core/cuda_grid.cuh>
+
 #include "measure/chain_times.hpp"
 
 namespace gpusync::tool {
 
-inline constexpr unsigned int warp_lanes = 32;
+inline constexpr unsigned int warp_lanes = cuda_grid::warp_size;
 
 /// Where the blocks of a launch meet, so that all begin at one time. It needs no reset from launch to launch.
 struct meeting_point {

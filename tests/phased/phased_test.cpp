@@ -53,7 +53,7 @@ struct relay {
 struct faults {
   uint64_t wrong_values = 0;
   uint64_t wrong_runs = 0;  ///< virtual blocks that a thread did not run exactly once in each phase
-  uint32_t timed_out = 0;   ///< threads that lost phase_patience
+  uint32_t timed_out = 0;   ///< threads that lost patience
   bool none() const { return wrong_values == 0 && wrong_runs == 0 && timed_out == 0; }
 };
 

@@ -6,6 +6,7 @@
 
 #include "results/json.hpp"
 #include "sample_rows.hpp"
+#include "support/refusal.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -13,12 +14,7 @@ namespace {
 
 /// The message with which `text` is refused; empty if it is read.
 std::string text_refusal(const std::string& text) {
-  try {
-    (void)parse_document(text, "r.json");
-    return "";
-  } catch (const usage_error& error) {
-    return error.what();
-  }
+  return test::refusal<usage_error>([&] { (void)parse_document(text, "r.json"); }, "");
 }
 
 std::string with_row(const std::string& change) {

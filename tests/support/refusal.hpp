@@ -8,14 +8,15 @@
 
 namespace gpusync::test {
 
-/// The words of the invalid_argument that something throws.
-inline std::string refusal(const std::function<void()>& action) {
+/// The words of the refusal that something throws; `otherwise` if it throws none.
+template <class Refusal = invalid_argument>
+std::string refusal(const std::function<void()>& action, const std::string& otherwise = "nothing was refused") {
   try {
     action();
-  } catch (const invalid_argument& refused) {
+  } catch (const Refusal& refused) {
     return refused.what();
   }
-  return "nothing was refused";
+  return otherwise;
 }
 
 }  // namespace gpusync::test
