@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
+#include "support/refusal.hpp"
 #include "harness/choices.hpp"
 #include "results/cells.hpp"
 #include "results/groups.hpp"
@@ -184,13 +185,8 @@ TEST(Application, ARunThatIsInterruptedIsNoFailure) {
 TEST(Application, MemoryIsRefusedWithItsNumbers) {
   experiment_request request;
   request.device.name = "X";
-  const auto refusal = [&](const room_needed& needed) -> std::string {
-    try {
-      require_memory(needed, request);
-      return "";
-    } catch (const usage_error& wrong) {
-      return wrong.what();
-    }
+  const auto refusal = [&](const room_needed& needed) {
+    return test::refusal<usage_error>([&] { require_memory(needed, request); });
   };
   constexpr uint64_t mib = uint64_t{1} << 20;
   EXPECT_EQ(refusal({"It", "use less", 3 * mib, 3 * mib, 2 * mib, 2 * mib, 1}), "");

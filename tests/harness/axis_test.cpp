@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "support/refusal.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
@@ -22,12 +23,7 @@ std::vector<int64_t> numbers(const std::string& text) {
 
 std::string complaint(const std::string& text) {
   axis_choice choice;
-  try {
-    parse_axis(text, axes, choice);
-  } catch (const usage_error& wrong) {
-    return wrong.what();
-  }
-  return "";
+  return test::refusal<usage_error>([&] { parse_axis(text, axes, choice); });
 }
 
 TEST(Axis, TakesListsRangesAndPowersOfTwo) {

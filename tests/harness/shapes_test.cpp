@@ -4,18 +4,14 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include "support/refusal.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {
 namespace {
 
 std::string complaint(const std::string& word) {
-  try {
-    parse_shapes({word});
-  } catch (const usage_error& wrong) {
-    return wrong.what();
-  }
-  return "";
+  return test::refusal<usage_error>([&] { parse_shapes({word}); });
 }
 
 std::vector<std::string> words_of(const std::vector<step_shape>& shapes) {

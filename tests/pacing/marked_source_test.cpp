@@ -13,7 +13,7 @@ namespace {
 
 std::string marks_refusal(const std::string& text, const std::string& name) {
   const marked_source source = scan_source(text);
-  return test::refusal<usage_error>([&] { require_marks(source, find_kernel(source, name, "f.cu"), "f.cu"); }, "");
+  return test::refusal<usage_error>([&] { require_marks(source, find_kernel(source, name, "f.cu"), "f.cu"); });
 }
 
 TEST(MarkedSource, KeepsCodeAndPlacesAndDropsTheRest) {
@@ -118,7 +118,7 @@ TEST(MarkedSource, KernelsAreFoundByTheirNamesOrRefusedWithWhatThereIs) {
       "namespace a { __global__ void relax(int) {} } namespace b { __global__ void relax(float) {}\n"
       "template <class T> __global__ void sweep(T) {} }\n");
   const auto told = [&](const std::string& name) {
-    return test::refusal<usage_error>([&] { (void)find_kernel(source, name, "f.cu"); }, "");
+    return test::refusal<usage_error>([&] { (void)find_kernel(source, name, "f.cu"); });
   };
   EXPECT_EQ(find_kernel(source, "a::relax", "f.cu").name, "a::relax");
   EXPECT_EQ(find_kernel(source, "::b::relax", "f.cu").name, "b::relax");
@@ -126,7 +126,7 @@ TEST(MarkedSource, KernelsAreFoundByTheirNamesOrRefusedWithWhatThereIs) {
   EXPECT_NE(told("relax").find("a::relax(int) in line 1; b::relax(float)"), std::string::npos) << told("relax");
   EXPECT_NE(told("sweep").find("sweep<float>"), std::string::npos) << told("sweep");
   EXPECT_NE(told("swep").find("a::relax, b::relax, b::sweep"), std::string::npos) << told("swep");
-  EXPECT_NE(test::refusal<usage_error>([] { (void)find_kernel(scan_source("int x;"), "k", "f.cu"); }, "")
+  EXPECT_NE(test::refusal<usage_error>([] { (void)find_kernel(scan_source("int x;"), "k", "f.cu"); })
                 .find("no __global__"),
             std::string::npos);
 }

@@ -14,7 +14,7 @@ namespace {
 
 /// The message with which `text` is refused; empty if it is read.
 std::string text_refusal(const std::string& text) {
-  return test::refusal<usage_error>([&] { (void)parse_document(text, "r.json"); }, "");
+  return test::refusal<usage_error>([&] { (void)parse_document(text, "r.json"); });
 }
 
 std::string with_row(const std::string& change) {

@@ -1,9 +1,7 @@
 // Maximal matches by their definition: every pair of letters is looked at.
 #pragma once
 
-#include <algorithm>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "workloads/maximal_matches/match_list.hpp"
@@ -24,23 +22,24 @@ inline sequence sequence_of(const std::string& letters, const std::string& name 
 inline std::vector<maximal_match> brute_matches(const std::vector<sequence>& references, const sequence& query,
                                                 uint32_t least) {
   std::vector<maximal_match> found;
-  for (uint32_t s = 0; s < references.size(); ++s) {
-    const std::vector<uint8_t>&r = references[s].bases, &q = query.bases;
-    const auto equal = [&](size_t i, size_t j) {
-      return i < r.size() && j < q.size() && r[i] == q[j] && r[i] != unknown_base;
-    };
-    for (uint32_t i = 0; i < r.size(); ++i) {
-      for (uint32_t j = 0; j < q.size(); ++j) {
+  const uint8_t* const q = query.bases.data();
+  const size_t letters = query.bases.size();
+  for (uint32_t j = 0; j < letters; ++j) {
+    for (uint32_t s = 0; s < references.size(); ++s) {
+      const uint8_t* const r = references[s].bases.data();
+      const size_t ends = references[s].bases.size();
+      const auto equal = [=](size_t i, size_t at) {
+        return i < ends && at < letters && r[i] == q[at] && r[i] != unknown_base;
+      };
+      for (uint32_t i = 0; i < ends; ++i) {
+        if (!equal(i, j)) continue;
         if (i > 0 && j > 0 && equal(i - 1, j - 1)) continue;
-        uint32_t length = 0;
+        uint32_t length = 1;
         while (equal(i + length, j + length)) ++length;
         if (length >= least) found.push_back({s, i, j, length});
       }
     }
   }
-  std::sort(found.begin(), found.end(), [](const maximal_match& one, const maximal_match& other) {
-    return std::tie(one.query, one.sequence, one.reference) < std::tie(other.query, other.sequence, other.reference);
-  });
   return found;
 }
 

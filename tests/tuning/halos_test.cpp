@@ -7,17 +7,14 @@
 #include <algorithm>
 #include <sstream>
 
+#include "support/refusal.hpp"
+
 namespace gpusync::tool {
 namespace {
 
 std::string refusal(const std::string& text) {
   std::istringstream from(text);
-  try {
-    (void)halo_rule::read(from, "table");
-    return "";
-  } catch (const invalid_argument& error) {
-    return error.what();
-  }
+  return test::refusal([&] { (void)halo_rule::read(from, "table"); });
 }
 
 TEST(HaloRule, IsReadAsItWasWritten) {

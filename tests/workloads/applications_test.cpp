@@ -10,6 +10,7 @@
 
 #include <gpusync/core/error.hpp>
 #include "workloads/bitonic_sort/sort_input.hpp"
+#include "support/refusal.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
 #include "workloads/smith_waterman/generated.hpp"
 #include "workloads/smith_waterman/reference.hpp"
@@ -449,16 +450,11 @@ TEST_P(OnDevice, RefusesWhatThePipelineCannotDoInWords) {
   const std::vector<uint8_t> letters(300, 1);
   const alignment_problem large = problem_of(letters, letters, {1 << 19, -1, 3, 1});
   const alignment_problem small = problem_of(letters, letters);
-  const auto refusal = [&](const alignment_problem& problem, uint32_t threads) -> std::string {
+  const auto refusal = [&](const alignment_problem& problem, uint32_t threads) {
     step_shape shape;
     shape.threads = threads;
     const auto workload = device->aligning(problem, alignment_form::pipeline);
-    try {
-      (void)workload->prepare(workload->methods().front(), shape);
-    } catch (const invalid_argument& refused) {
-      return refused.what();
-    }
-    return {};
+    return test::refusal([&] { (void)workload->prepare(workload->methods().front(), shape); });
   };
   EXPECT_NE(refusal(large, device->pipeline_threads()).find("2^27"), std::string::npos);
   EXPECT_NE(refusal(small, device->pipeline_threads() * 2).find("threads, not"), std::string::npos);

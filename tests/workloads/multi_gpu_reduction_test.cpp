@@ -12,6 +12,7 @@
 
 #include <gpusync/core/host_memory.hpp>
 
+#include "support/refusal.hpp"
 #include "boundary/gpu_count.hpp"
 #include "workloads/multi_gpu_reduction/sum_letters.hpp"
 
@@ -31,16 +32,7 @@ across_problem problem_of(uint64_t elements, uint32_t gpus) {
   return problem;
 }
 
-/// The sentence with which something is refused; "" if it is not.
-template <class Work>
-std::string refusal(Work&& work) {
-  try {
-    work();
-  } catch (const invalid_argument& why) {
-    return why.what();
-  }
-  return "";
-}
+using test::refusal;
 
 TEST(PartOfGpu, OfFewElementsSomeGpusHaveNone) {
   EXPECT_EQ(counts_of(0, 3), (std::vector<uint64_t>{0, 0, 0}));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "support/host_description.hpp"
+#include "support/refusal.hpp"
 #include "support/paced_problems.hpp"
 #include "workloads/paced/column_walk.hpp"
 #include "workloads/paced/memory_test.hpp"
@@ -183,15 +184,6 @@ TEST(PacedClocks, AreMeansOverWarps) {
   EXPECT_EQ(mean_clocks({}, "ns").lifetime, 0);
 }
 
-std::string refusal_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const invalid_argument& refusal) {
-    return refusal.what();
-  }
-  return "";
-}
-
 TEST(PacedRefusals, SayWhyAVariantIsNotTheSameButForItsPace) {
   const paced_resources plain{32, 0, 8, 4};
   EXPECT_EQ(why_not_comparable(plain, plain), "");
@@ -220,18 +212,18 @@ TEST(PacedRefusals, TheCarveOutHasRoomForAllVariants) {
 }
 
 TEST(PacedRefusals, SayWhatIsWanting) {
-  EXPECT_EQ(refusal_of([] { require_room(100, 100, "free"); }), "");
-  EXPECT_EQ(refusal_of([] { require_room(uint64_t{3} << 30, uint64_t{1} << 30, "free"); }),
+  EXPECT_EQ(test::refusal([] { require_room(100, 100, "free"); }), "");
+  EXPECT_EQ(test::refusal([] { require_room(uint64_t{3} << 30, uint64_t{1} << 30, "free"); }),
             "It needs 3 GiB of memory, what its output is compared with among it, and there are 1 GiB free.");
   paced_problem problem = problem_of(1, 48, 1, 1);
   problem.warp_size = 32;
-  EXPECT_EQ(refusal_of([&] { require_whole_warps(problem); }),
+  EXPECT_EQ(test::refusal([&] { require_whole_warps(problem); }),
             "Its blocks are whole warps: multiples of 32 threads, and not 48.");
-  EXPECT_NE(refusal_of([] { program_of(vector_add, problem_of(1, 1, uint64_t{1} << 31, 1)); }), "");
-  EXPECT_NE(refusal_of([] { program_of(scalar_product_of_sets, problem_of(1, 1, 1, 1 << 21)); }), "");
-  EXPECT_NE(refusal_of([] { program_of(row_a_warp, problem_of(1, 1, 4, 8, 60)); }), "");
-  EXPECT_NE(refusal_of([] { program_of(vector_add, problem_of(1, 33, 1, 1)); }), "");
-  EXPECT_NE(refusal_of([] { program_of(transpose, problem_of(1, 1, 4, 0)); }), "");
+  EXPECT_NE(test::refusal([] { program_of(vector_add, problem_of(1, 1, uint64_t{1} << 31, 1)); }), "");
+  EXPECT_NE(test::refusal([] { program_of(scalar_product_of_sets, problem_of(1, 1, 1, 1 << 21)); }), "");
+  EXPECT_NE(test::refusal([] { program_of(row_a_warp, problem_of(1, 1, 4, 8, 60)); }), "");
+  EXPECT_NE(test::refusal([] { program_of(vector_add, problem_of(1, 33, 1, 1)); }), "");
+  EXPECT_NE(test::refusal([] { program_of(transpose, problem_of(1, 1, 4, 0)); }), "");
 }
 
 TEST(JitteredRows, VaryByAsMuchAsIsSaid) {

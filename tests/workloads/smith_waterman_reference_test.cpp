@@ -12,6 +12,8 @@
 #include <limits>
 #include <string>
 
+#include "support/refusal.hpp"
+
 namespace gpusync::tool {
 namespace {
 
@@ -175,12 +177,7 @@ TEST(SmithWatermanReference, RefusesATileWithoutLetters) {
 
 /// The sentence with which a scoring is refused; empty if it is not.
 std::string refusal(const alignment_scoring& scoring, size_t query_length = 10, size_t reference_length = 10) {
-  try {
-    require_scoring(scoring, query_length, reference_length);
-    return "";
-  } catch (const invalid_argument& wrong) {
-    return wrong.what();
-  }
+  return test::refusal([&] { require_scoring(scoring, query_length, reference_length); });
 }
 
 TEST(AlignmentScoring, IsRefusedWithItsNumbers) {

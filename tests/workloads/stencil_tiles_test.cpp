@@ -9,6 +9,7 @@
 #include <iterator>
 #include <vector>
 
+#include "support/refusal.hpp"
 #include "support/exchanging_threads.hpp"
 #include "workloads/stencil/stencil_converging.hpp"
 #include "workloads/stencil/stencil_on_chip.hpp"
@@ -23,12 +24,7 @@ tile_room room_of(uint32_t threads) {
 }
 
 std::string refusal(const stencil_size& size, uint32_t blocks, const tile_room& room) {
-  try {
-    (void)tiles_for(size, blocks, room);
-    return "";
-  } catch (const invalid_argument& error) {
-    return error.what();
-  }
+  return test::refusal([&] { (void)tiles_for(size, blocks, room); });
 }
 
 TEST(StencilTiles, CoverEachInnerRowOnce) {
@@ -319,16 +315,11 @@ TEST(ConvergingStencil, HasATolerance) {
 }
 
 TEST(StencilStrips, SayWhatLacks) {
-  const auto refused = [](const stencil_size& size, uint32_t blocks, uint32_t threads) -> std::string {
-    try {
-      step_shape shape;
-      shape.blocks = blocks;
-      shape.threads = threads;
-      require_strips(size, shape);
-      return "";
-    } catch (const invalid_argument& error) {
-      return error.what();
-    }
+  const auto refused = [](const stencil_size& size, uint32_t blocks, uint32_t threads) {
+    step_shape shape;
+    shape.blocks = blocks;
+    shape.threads = threads;
+    return test::refusal([&] { require_strips(size, shape); });
   };
   EXPECT_EQ(refused({1024, 1024, 1}, 132, 512), "");
   EXPECT_NE(refused({1024, 1024, 1}, 127, 512).find("more than the 127 blocks"), std::string::npos);
