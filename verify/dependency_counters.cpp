@@ -130,9 +130,12 @@ struct unseeing_grid : model_grid<Memory> {
 /// The text with these classes in the place of the shipped ones must be found out.
 template <class Memory = model_memory, class Epochs = counter_epochs, class Grid = unseeing_grid<Memory>,
           class Waiting = as_shipped>
-void add_mutant(const std::string& name, failure expected, const counters_program& what) {
-  add_check("counters_mutant", name,
-            [=] { expect_found(name, explore_counters<Memory, Epochs, Grid, Waiting>(what, true), expected); });
+void add_mutant(const std::string& name, failure expected, const counters_program& what,
+                const test::memory_fault& fault = faulty_memory::none) {
+  add_check("counters_mutant", name, [=] {
+    const test::fault_at_work<faulty_memory> at_work(fault);
+    expect_found(name, explore_counters<Memory, Epochs, Grid, Waiting>(what, true), expected);
+  });
 }
 
 /// Waits for a count to be just so.
@@ -211,8 +214,8 @@ void add_dependency_counter_checks() {
       must_pass("two publish, one awaits, from epoch " + std::to_string(first), with(gather(2), 1, 1, first));
     }
   });
-  add_mutant<no_release>("publish_without_release", failure::data_race, gather(1));
-  add_mutant<no_acquire>("await_without_acquire", failure::data_race, gather(1));
+  add_mutant<faulty_memory>("publish_without_release", failure::data_race, gather(1), faults::no_release);
+  add_mutant<faulty_memory>("await_without_acquire", failure::data_race, gather(1), faults::no_acquire);
   add_mutant<torn_add>("publishes_that_are_not_atomic", failure::deadlock, gather(1));
   add_mutant<model_memory, counter_epochs, without_block_barrier<0>>("publish_without_block_barrier",
                                                                      failure::data_race, with(broadcast(2, 1), 2));

@@ -71,26 +71,29 @@ void check_algorithm() {
 
 /// Explores a mutant and expects that it fails in this way.
 template <class Algorithm, class Memory = model_memory>
-void add_mutant(const std::string& name, failure expected, const shape& form, const gpus_program& what = phases(3)) {
-  add_check("multi_gpu_mutant", name,
-            [=] { expect_found(name, explore_gpus<Algorithm, Memory>(form, what), expected); });
+void add_mutant(const std::string& name, failure expected, const shape& form, const gpus_program& what = phases(3),
+                const test::memory_fault& fault = faulty_memory::none) {
+  add_check("multi_gpu_mutant", name, [=] {
+    const test::fault_at_work<faulty_memory> at_work(fault);
+    expect_found(name, explore_gpus<Algorithm, Memory>(form, what), expected);
+  });
 }
 
-/// `Memory` must break each exchange.
-template <class Memory>
-void add_for_all(const std::string& mutation, failure expected) {
+/// The fault must break each exchange.
+void add_for_all(const test::memory_fault& fault, failure expected) {
   algorithms::for_each([&](auto tag) {
     using algorithm = decltype(tag);
-    add_mutant<algorithm, Memory>(mutation + "_" + gpusync::grid::name_of<algorithm>(), expected, of(2, 2));
+    add_mutant<algorithm, faulty_memory>(fault.name + ("_" + gpusync::grid::name_of<algorithm>()), expected, of(2, 2),
+                                         phases(3), fault);
   });
 }
 
 void add_mutants() {
-  add_for_all<tells_before_it_has_gathered>("tells_before_it_has_gathered", failure::early_release);
-  add_for_all<gathers_relaxed>("gathers_relaxed", failure::data_race);
-  add_for_all<polls_relaxed>("polls_relaxed", failure::data_race);
-  add_for_all<tells_relaxed>("tells_relaxed", failure::data_race);
-  add_for_all<relaxed_in_the_gpu>("relaxed_in_the_gpu", failure::data_race);
+  add_for_all(faults::tells_before_it_has_gathered, failure::early_release);
+  add_for_all(faults::gathers_relaxed, failure::data_race);
+  add_for_all(faults::polls_relaxed, failure::data_race);
+  add_for_all(faults::tells_relaxed, failure::data_race);
+  add_for_all(faults::relaxed_in_the_gpu, failure::data_race);
   add_mutant<two_level<central>, torn_add_of_gpus>("central_torn_add", failure::deadlock, of(2, 1, 1, false));
   add_mutant<two_level<replicated>, torn_add_of_gpus>("replicated_torn_add", failure::deadlock, of(2, 1, 1, false));
   add_mutant<two_level<flags_for_equality>>("flags_for_equality", failure::deadlock, of(2, 1, 1, false));

@@ -22,8 +22,10 @@ shape of(uint32_t blocks, uint32_t threads = 1, bool stale = true) {
 
 /// Explores a mutant and expects that it fails in this way.
 template <class Algorithm, class Memory = model_memory>
-void add(const std::string& name, failure expected, const shape& form, uint32_t first_phase = 0) {
+void add(const std::string& name, failure expected, const shape& form, uint32_t first_phase = 0,
+         const test::memory_fault& fault = faulty_memory::none) {
   add_check("mutant", name, [=] {
+    const test::fault_at_work<faulty_memory> at_work(fault);
     program what;
     what.phases = 3;
     what.first_phase = first_phase;
@@ -31,13 +33,13 @@ void add(const std::string& name, failure expected, const shape& form, uint32_t 
   });
 }
 
-/// `Memory` must break each shipped barrier that orders its data by release and acquire.
-template <class Memory>
-void add_for_all(const std::string& mutation, const shape& form) {
+/// The fault must break each shipped barrier that orders its data by release and acquire.
+void add_for_all(const test::memory_fault& fault, const shape& form) {
   for_each_algorithm([&](auto tag) {
     using algorithm = decltype(tag);
     if constexpr (algorithm::order == ordering::acquire_release) {
-      add<algorithm, Memory>(mutation + "_" + gpusync::grid::name_of<algorithm>(), failure::data_race, form);
+      add<algorithm, faulty_memory>(fault.name + ("_" + gpusync::grid::name_of<algorithm>()), failure::data_race, form,
+                                    0, fault);
     }
   });
 }
@@ -45,13 +47,13 @@ void add_for_all(const std::string& mutation, const shape& form) {
 }  // namespace
 
 void add_mutant_checks() {
-  add_for_all<no_acquire>("no_acquire", of(2));
-  add_for_all<no_release>("no_release", of(2));
+  add_for_all(faults::no_acquire, of(2));
+  add_for_all(faults::no_release, of(2));
   add<lock_based<ordering::fence>, no_fence>("no_fence", failure::data_race, of(2));
-  add<gpusync::grid::tree<2, ordering::acquire_release>, not_cumulative>("not_cumulative_tree_2", failure::data_race,
-                                                                         of(4));
-  add<gpusync::grid::tree<3, ordering::acquire_release>, not_cumulative>("not_cumulative_tree_3", failure::data_race,
-                                                                         of(4));
+  add<gpusync::grid::tree<2, ordering::acquire_release>, faulty_memory>("not_cumulative_tree_2", failure::data_race,
+                                                                        of(4), 0, faults::hands_on_only_releases);
+  add<gpusync::grid::tree<3, ordering::acquire_release>, faulty_memory>("not_cumulative_tree_3", failure::data_race,
+                                                                        of(4), 0, faults::hands_on_only_releases);
   add<gpusync::grid::gathered_flags<ordering::acquire_release, 2>, acquires_the_counter_alone>(
       "gathers_without_acquire", failure::data_race, of(4));
   // The published texts of 2010, which are kept for measurement: what the library's own forms of them do better.

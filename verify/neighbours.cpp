@@ -197,16 +197,20 @@ steps_of steps(uint32_t count, uint32_t first = 0, uint32_t launches = 1, bool s
 /// A mutant of the barrier, in its grid, its memory, its algorithm or its buffers.
 template <class Grid, class Algorithm = gpusync::grid::neighbour_flags, uint32_t Buffers = 2>
 void add_barrier_mutant(const std::string& name, failure expected, const neighbourhood& who, uint32_t threads,
-                        const steps_of& what, uint32_t lonely = ~0u) {
+                        const steps_of& what, uint32_t lonely = ~0u,
+                        const test::memory_fault& fault = faulty_memory::none) {
   add_check("neighbours_mutant", name, [=] {
+    const test::fault_at_work<faulty_memory> at_work(fault);
     const shape form = of(who, threads, expected != failure::deadlock);
     expect_found(name, explore_barrier<Grid, Algorithm, Buffers>(who, form, what, lonely), expected);
   });
 }
 template <class Grid, class T = uint32_t, halo_form Form = halo_form::words>
 void add_halo_mutant(const std::string& name, failure expected, const neighbourhood& who, uint32_t threads,
-                     const steps_of& what, put_by how = put_by::first) {
+                     const steps_of& what, put_by how = put_by::first,
+                     const test::memory_fault& fault = faulty_memory::none) {
   add_check("neighbours_mutant", name, [=] {
+    const test::fault_at_work<faulty_memory> at_work(fault);
     expect_found(name, explore_halo<T, Form, Grid>(who, of(who, threads, expected != failure::deadlock), what, how),
                  expected);
   });
@@ -216,9 +220,10 @@ using shipped = gpusync::grid::neighbour_flags;
 
 void add_mutants() {
   using plain = model_grid<>;
+  using faulty = model_grid<faulty_memory>;
   add_barrier_mutant<plain, shipped, 1>("one_buffer", failure::data_race, ring(2), 1, steps(3));
-  add_barrier_mutant<model_grid<no_acquire>>("wait_without_acquire", failure::data_race, ring(2), 1, steps(2));
-  add_barrier_mutant<model_grid<no_release>>("relaxed_publish", failure::data_race, ring(2), 1, steps(2));
+  add_barrier_mutant<faulty>("wait_without_acquire", failure::data_race, ring(2), 1, steps(2), ~0u, faults::no_acquire);
+  add_barrier_mutant<faulty>("relaxed_publish", failure::data_race, ring(2), 1, steps(2), ~0u, faults::no_release);
   add_barrier_mutant<plain, flags_for_equality>("flags_for_equality", failure::deadlock, line(3), 1, steps(4));
   add_barrier_mutant<plain, flags_compared_unsigned>("flags_compared_unsigned", failure::early_release, ring(2), 1,
                                                      steps(3, before_wrap));
@@ -235,10 +240,10 @@ void add_mutants() {
   add_halo_mutant<model_grid<first_half_proves_both>, uint64_t>("halo_half_not_proved", failure::data_race, ring(2), 1,
                                                                 steps(2));
   add_halo_mutant<model_grid<epoch_not_kept>>("halo_step_begins_anew", failure::data_race, ring(2), 1, steps(1, 0, 2));
-  add_halo_mutant<model_grid<no_release>, uint32_t, halo_form::flags>("halo_flags_relaxed_publish", failure::data_race,
-                                                                      ring(2), 1, steps(2));
-  add_halo_mutant<model_grid<no_acquire>, uint32_t, halo_form::flags>("halo_flags_without_acquire", failure::data_race,
-                                                                      ring(2), 1, steps(2));
+  add_halo_mutant<faulty, uint32_t, halo_form::flags>("halo_flags_relaxed_publish", failure::data_race, ring(2), 1,
+                                                      steps(2), put_by::first, faults::no_release);
+  add_halo_mutant<faulty, uint32_t, halo_form::flags>("halo_flags_without_acquire", failure::data_race, ring(2), 1,
+                                                      steps(2), put_by::first, faults::no_acquire);
   // Words carry themselves and nothing else.
   add_check("neighbours_mutant", "halo_words_order_other_data",
             [] { expect_found("halo_words_order_other_data", explore_data_beside_words(), failure::data_race); });

@@ -107,8 +107,10 @@ void must_pass(const std::string& words, const window_program& what) {
 
 /// `Leaving` and `Memory` must be found out.
 template <class Memory = model_memory, class Leaving = as_shipped>
-void add_mutant(const std::string& name, failure expected, const window_program& what) {
+void add_mutant(const std::string& name, failure expected, const window_program& what,
+                const test::memory_fault& fault = faulty_memory::none) {
   add_check("window_mutant", name, [=] {
+    const test::fault_at_work<faulty_memory> at_work(fault);
     const exploration result = what.leaver >= what.members
                                    ? explore_window<false, Memory, Leaving>(what, true)
                                    : explore_window<true, Memory, Leaving>(what, expected != failure::deadlock);
@@ -156,7 +158,8 @@ void add_pace_checks() {
   window_program short_of_counters = of(2, 4, 7);
   short_of_counters.slots = 2;
   add_mutant<>("fewer_counters_than_its_lead", failure::early_release, short_of_counters);
-  add_mutant<no_release>("leave_without_release", failure::early_release, leaving(of(3, 2, 3), 2, 1));
+  add_mutant<faulty_memory>("leave_without_release", failure::early_release, leaving(of(3, 2, 3), 2, 1),
+                            faults::no_release);
   add_mutant<loads_relaxed>("look_without_acquire", failure::early_release, leaving(of(3, 2, 3), 2, 1));
   add_mutant<model_memory, leaves_too_early>("leaves_before_it_takes_back", failure::early_release,
                                              leaving(of(3, 1, 3), 2, 1));

@@ -75,9 +75,12 @@ void add_shipped() {
 }
 
 template <class Schedule, class Memory = model_memory>
-void add_mutant(const std::string& name, const phased_program& what) {
-  add_check("phased_mutant", name,
-            [=] { expect_found(name, explore_phased<Schedule, Memory>(what), failure::deadlock); });
+void add_mutant(const std::string& name, const phased_program& what,
+                const test::memory_fault& fault = faulty_memory::none) {
+  add_check("phased_mutant", name, [=] {
+    const test::fault_at_work<faulty_memory> at_work(fault);
+    expect_found(name, explore_phased<Schedule, Memory>(what), failure::deadlock);
+  });
 }
 
 /// Claims as `claiming` does, with another idea of when the counter goes back to zero: once it is `LastOf(virtual,
@@ -143,8 +146,8 @@ void add_phased_checks() {
   add_mutant<flags_with_one_barrier>("flags_with_one_barrier", {2, {3}, 2});
   add_mutant<gpusync::phased::claiming, torn_claims>("torn_claims", {2, {4}, 2});
   add_mutant<gpusync::phased::flag_claiming, torn_claims>("torn_flags", {2, {4}, 2});
-  add_mutant<gpusync::phased::striding, no_acquire>("no_acquire", {2, {3}, 2});
-  add_mutant<gpusync::phased::striding, no_release>("no_release", {2, {3}, 2});
+  add_mutant<gpusync::phased::striding, faulty_memory>("no_acquire", {2, {3}, 2}, faults::no_acquire);
+  add_mutant<gpusync::phased::striding, faulty_memory>("no_release", {2, {3}, 2}, faults::no_release);
 }
 
 }  // namespace gpusync::verify

@@ -1,6 +1,5 @@
 // Votes and sums of the grid barriers in every order of their atomic operations: each answer of each member is checked.
 #include "checks.hpp"
-#include "mutants/memories.hpp"
 #include "mutants/neighbours.hpp"
 #include "planned_counters.hpp"
 

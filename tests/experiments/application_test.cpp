@@ -6,12 +6,12 @@
 #include <algorithm>
 
 #include <gpusync/core/error.hpp>
-#include "support/refusal.hpp"
 #include "harness/choices.hpp"
 #include "results/cells.hpp"
 #include "results/groups.hpp"
 #include "results/verdict.hpp"
 #include "support/known_clock.hpp"
+#include "support/refusal.hpp"
 #include "usage_error.hpp"
 
 namespace gpusync::tool {

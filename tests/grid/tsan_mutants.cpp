@@ -13,6 +13,7 @@
 
 #include "support/gpus.hpp"
 #include "support/host_barriers.hpp"
+#include "support/memory_faults.hpp"
 #include "support/run_time_test.hpp"
 
 namespace {
@@ -24,170 +25,48 @@ constexpr uint32_t blocks = 5;
 // What an algorithm's text does, as bits.
 constexpr uint32_t acquires = 1, releases_by_stores = 2, releases_by_adds = 4, hands_on = 8, beyond_the_gpu = 16;
 
-/// Notes what is done.
-struct noting : host_memory {
-  static inline std::atomic<uint32_t> noted{0};
+/// The shipped texts' memory, and the one whose operations are at fault.
+using shipped = host_memory;
+using faulty = test::memory_with_fault<host_memory>;
 
-  template <scope Scope, class T>
-  static void acquire(const T* address) {
-    noted |= acquires;
-    if (Scope == scope::system) noted |= beyond_the_gpu;
-    host_memory::acquire<Scope>(address);
-  }
-  template <memory_order Order, scope Scope, class T>
-  static void store(T* address, T value) {
-    if (Order == memory_order::release) noted |= releases_by_stores;
-    host_memory::store<Order, Scope>(address, value);
-  }
-  template <memory_order Order, scope Scope, class T>
-  static T fetch_add(T* address, T value) {
-    if (Order == memory_order::release) noted |= releases_by_adds;
-    if (Order == memory_order::acq_rel) noted |= hands_on;
-    return host_memory::fetch_add<Order, Scope>(address, value);
-  }
-  template <memory_order Order, scope Scope>
-  static two_words fetch_add_both(uint32_t* first, uint32_t* second, uint32_t value) {
-    const uint32_t before = fetch_add<Order, Scope>(first, value);
-    return {before, fetch_add<Order, Scope>(second, value)};
-  }
-  template <memory_order Order, scope Scope, class T>
-  static void add(T* address, T value) {
-    if (Order == memory_order::release) noted |= releases_by_adds;
-    host_memory::add<Order, Scope>(address, value);
+std::atomic<uint32_t> noted{0};
+/// None: notes what is done.
+constexpr test::memory_fault noting{"noting", [](test::memory_operation which, memory_order order, scope at) {
+                                      if (which == test::memory_operation::acquire) noted |= acquires;
+                                      if (which == test::memory_operation::acquire && at == scope::system)
+                                        noted |= beyond_the_gpu;
+                                      const bool adds = which == test::memory_operation::add ||
+                                                        which == test::memory_operation::fetch_add;
+                                      if (order == memory_order::release)
+                                        noted |= adds ? releases_by_adds : releases_by_stores;
+                                      if (order == memory_order::acq_rel) noted |= hands_on;
+                                      return order;
+                                    }};
+
+/// A fault, and the deeds that it spoils.
+struct mutant {
+  const test::memory_fault* fault;
+  uint32_t changes;
+  bool in_two_ways = false;  ///< if some steps release by a store and others by an addition, a chain to be broken
+
+  bool is_of(uint32_t deeds) const {
+    if (in_two_ways) return (deeds & releases_by_stores) != 0 && (deeds & (releases_by_adds | hands_on)) != 0;
+    return (deeds & changes) != 0;
   }
 };
 
-/// Nothing acquires: neither the end of a wait nor a read-modify-write that hands on.
-struct no_acquire : host_memory {
-  static constexpr const char* name = "no_acquire";
-  static bool changes(uint32_t noted) { return (noted & (acquires | hands_on)) != 0; }
-
-  template <scope Scope, class T>
-  static void acquire(const T*) {}
-  template <memory_order Order, scope Scope, class T>
-  static T fetch_add(T* address, T value) {
-    constexpr memory_order kept = Order == memory_order::acq_rel ? memory_order::release : Order;
-    return host_memory::fetch_add<kept, Scope>(address, value);
-  }
-};
-
-/// A read-modify-write that hands on does not acquire; the ends of waits do.
-struct hands_on_only_releases : host_memory {
-  static constexpr const char* name = "hands_on_only_releases";
-  static bool changes(uint32_t noted) { return (noted & hands_on) != 0; }
-
-  template <memory_order Order, scope Scope, class T>
-  static T fetch_add(T* address, T value) {
-    return no_acquire::fetch_add<Order, Scope>(address, value);
-  }
-};
-
-/// A read-modify-write that hands on is relaxed; the last step releases.
-struct hands_on_is_relaxed : host_memory {
-  static constexpr const char* name = "hands_on_is_relaxed";
-  static bool changes(uint32_t noted) { return (noted & hands_on) != 0; }
-
-  template <memory_order Order, scope Scope, class T>
-  static T fetch_add(T* address, T value) {
-    constexpr memory_order kept = Order == memory_order::acq_rel ? memory_order::relaxed : Order;
-    return host_memory::fetch_add<kept, Scope>(address, value);
-  }
-};
-
-/// Whether some steps release by a store and others by an addition: a chain of which either can be broken alone.
-bool releases_in_two_ways(uint32_t noted) {
-  return (noted & releases_by_stores) != 0 && (noted & (releases_by_adds | hands_on)) != 0;
-}
-
-/// Stores do not release; additions do.
-struct stores_do_not_release : host_memory {
-  static constexpr const char* name = "stores_do_not_release";
-  static bool changes(uint32_t noted) { return releases_in_two_ways(noted); }
-
-  template <memory_order Order, scope Scope, class T>
-  static void store(T* address, T value) {
-    host_memory::store<memory_order::relaxed, Scope>(address, value);
-  }
-};
-
-/// Additions do not release; stores do.
-struct adds_do_not_release : host_memory {
-  static constexpr const char* name = "adds_do_not_release";
-  static bool changes(uint32_t noted) { return releases_in_two_ways(noted); }
-
-  template <memory_order Order, scope Scope, class T>
-  static T fetch_add(T* address, T value) {
-    constexpr memory_order kept = Order == memory_order::acq_rel ? memory_order::acquire : memory_order::relaxed;
-    return host_memory::fetch_add<kept, Scope>(address, value);
-  }
-  template <memory_order Order, scope Scope, class T>
-  static void add(T* address, T value) {
-    host_memory::add<memory_order::relaxed, Scope>(address, value);
-  }
-};
-
-/// Nothing releases.
-struct no_release : adds_do_not_release {
-  static constexpr const char* name = "no_release";
-  static bool changes(uint32_t noted) { return (noted & (releases_by_stores | releases_by_adds | hands_on)) != 0; }
-
-  template <memory_order Order, scope Scope, class T>
-  static void store(T* address, T value) {
-    stores_do_not_release::store<Order, Scope>(address, value);
-  }
-};
-
-// Of barriers across GPUs, which work at two scopes: what is wrong at one of them.
-
-/// Steps at this scope acquire nothing.
-template <scope Wrong>
-struct acquires_nothing_at : host_memory {
-  static bool changes(uint32_t noted) { return (noted & beyond_the_gpu) != 0; }
-
-  template <scope Scope, class T>
-  static void acquire(const T* address) {
-    if constexpr (Scope != Wrong) host_memory::acquire<Scope>(address);
-  }
-};
-struct gathers_relaxed : acquires_nothing_at<scope::device> {
-  static constexpr const char* name = "gathers_relaxed";
-};
-struct polls_relaxed : acquires_nothing_at<scope::system> {
-  static constexpr const char* name = "polls_relaxed";
-};
-
-/// Steps at this scope release nothing.
-template <scope Wrong>
-struct releases_nothing_at : host_memory {
-  static bool changes(uint32_t noted) { return (noted & beyond_the_gpu) != 0; }
-
-  template <memory_order Order, scope Scope, class T>
-  static void store(T* address, T value) {
-    host_memory::store<(Scope == Wrong ? memory_order::relaxed : Order), Scope>(address, value);
-  }
-  template <memory_order Order, scope Scope, class T>
-  static void add(T* address, T value) {
-    host_memory::add<(Scope == Wrong ? memory_order::relaxed : Order), Scope>(address, value);
-  }
-};
-struct adds_relaxed : releases_nothing_at<scope::device> {
-  static constexpr const char* name = "adds_relaxed";
-};
-struct tells_relaxed : releases_nothing_at<scope::system> {
-  static constexpr const char* name = "tells_relaxed";
-};
-
-/// A leading block takes its GPU's count for complete, whatever it is.
-struct tells_before_it_has_gathered : host_memory {
-  static constexpr const char* name = "tells_before_it_has_gathered";
-  static bool changes(uint32_t noted) { return (noted & beyond_the_gpu) != 0; }
-
-  template <memory_order Order, scope Scope, class T>
-  static T load(const T* address) {
-    const T read = host_memory::load<Order, Scope>(address);
-    return Scope == scope::device ? read + phase_word::one_phase : read;
-  }
-};
+constexpr uint32_t releases = releases_by_stores | releases_by_adds | hands_on;
+constexpr mutant mutants[] = {{&test::faults::no_acquire, acquires | hands_on},
+                              {&test::faults::no_release, releases},
+                              {&test::faults::stores_do_not_release, releases, true},
+                              {&test::faults::adds_do_not_release, releases, true},
+                              {&test::faults::hands_on_only_releases, hands_on},
+                              {&test::faults::hands_on_is_relaxed, hands_on},
+                              {&test::faults::gathers_relaxed, beyond_the_gpu},
+                              {&test::faults::polls_relaxed, beyond_the_gpu},
+                              {&test::faults::relaxed_in_the_gpu, beyond_the_gpu},
+                              {&test::faults::tells_relaxed, beyond_the_gpu},
+                              {&test::faults::tells_before_it_has_gathered, beyond_the_gpu}};
 
 /// The same in blocks of three GPUs.
 template <class Algorithm, class Grid, class Each>
@@ -236,13 +115,14 @@ void launch_blocks(Each&& each) {
 /// What an algorithm's text does. No plain data here: what is found of a race is found in the tests.
 template <class Algorithm>
 uint32_t deeds_of() {
-  noting::noted = 0;
-  launch_blocks<Algorithm, noting>([](auto& barrier, uint32_t) {
+  noted = 0;
+  const test::fault_at_work<faulty> at_work(noting);
+  launch_blocks<Algorithm, faulty>([](auto& barrier, uint32_t) {
     barrier.sync();
     barrier.wait(barrier.arrive());
     barrier.sync();
   });
-  return noting::noted;
+  return noted;
 }
 
 /// Blocks write, meet and read what the others have written, phase after phase; how many words were wrong.
@@ -262,28 +142,23 @@ uint32_t wrong_words() {
   return wrong;
 }
 
-/// CTest looks for ThreadSanitizer's report; a mutant may still count right.
-template <class Algorithm, class... Mutants>
-void add_mutants(const std::string& family) {
-  const uint32_t deeds = deeds_of<Algorithm>();
-  const auto add = [&](auto mutant) {
-    using memory = decltype(mutant);
-    if (!memory::changes(deeds)) return;
-    test::add_check("tsan_catches", family + "." + memory::name, [] { (void)wrong_words<Algorithm, memory>(); });
-  };
-  (add(Mutants{}), ...);
+/// Runs what is to be found: CTest looks for ThreadSanitizer's report, and a mutant may still count right.
+template <class Run>
+void add_mutant(const std::string& family, const test::memory_fault& fault, Run run) {
+  test::add_check("tsan_catches", family + "." + fault.name, [&fault, run] {
+    const test::fault_at_work<faulty> at_work(fault);
+    (void)run();
+  });
 }
 
 template <class Algorithm>
 void add_tests() {
   std::string family = Algorithm::family;
   std::replace(family.begin(), family.end(), '-', '_');  // which in a filter means "but not"
-  test::add_check("tsan_passes", family, [] { EXPECT_EQ((wrong_words<Algorithm, host_memory>()), 0u); });
-  add_mutants<Algorithm, no_acquire, no_release, stores_do_not_release, adds_do_not_release, hands_on_only_releases,
-              hands_on_is_relaxed>(family);
-  if constexpr (is_across_gpus<Algorithm>) {
-    add_mutants<Algorithm, gathers_relaxed, polls_relaxed, adds_relaxed, tells_relaxed, tells_before_it_has_gathered>(
-        family);
+  test::add_check("tsan_passes", family, [] { EXPECT_EQ((wrong_words<Algorithm, shipped>()), 0u); });
+  const uint32_t deeds = deeds_of<Algorithm>();
+  for (const mutant& one : mutants) {
+    if (one.is_of(deeds)) add_mutant(family, *one.fault, wrong_words<Algorithm, faulty>);
   }
 }
 
@@ -345,20 +220,19 @@ uint32_t wrong_words_of_halo() {
 
 void add_neighbours() {
   using test::add_check;
-  add_check("tsan_passes", "neighbours", [] { EXPECT_EQ(wrong_words_of_neighbours<host_memory>(), 0u); });
-  add_check("tsan_catches", "neighbours.no_acquire", [] { (void)wrong_words_of_neighbours<no_acquire>(); });
-  add_check("tsan_catches", "neighbours.no_release", [] { (void)wrong_words_of_neighbours<no_release>(); });
+  const auto with_flags = [] { return wrong_words_of_halo<halo_form::flags, faulty, false>(); };
+  add_check("tsan_passes", "neighbours", [] { EXPECT_EQ(wrong_words_of_neighbours<shipped>(), 0u); });
+  add_mutant("neighbours", test::faults::no_acquire, wrong_words_of_neighbours<faulty>);
+  add_mutant("neighbours", test::faults::no_release, wrong_words_of_neighbours<faulty>);
   add_check("tsan_passes", "halo_words",
-            [] { EXPECT_EQ((wrong_words_of_halo<halo_form::words, host_memory, false>()), 0u); });
+            [] { EXPECT_EQ((wrong_words_of_halo<halo_form::words, shipped, false>()), 0u); });
   add_check("tsan_passes", "halo_flags",
-            [] { EXPECT_EQ((wrong_words_of_halo<halo_form::flags, host_memory, true>()), 0u); });
-  add_check("tsan_catches", "halo_flags.no_acquire",
-            [] { (void)wrong_words_of_halo<halo_form::flags, no_acquire, false>(); });
-  add_check("tsan_catches", "halo_flags.no_release",
-            [] { (void)wrong_words_of_halo<halo_form::flags, no_release, false>(); });
+            [] { EXPECT_EQ((wrong_words_of_halo<halo_form::flags, shipped, true>()), 0u); });
+  add_mutant("halo_flags", test::faults::no_acquire, with_flags);
+  add_mutant("halo_flags", test::faults::no_release, with_flags);
   // Words order nothing but themselves.
   add_check("tsan_catches", "halo_words.other_data",
-            [] { (void)wrong_words_of_halo<halo_form::words, host_memory, true>(); });
+            [] { (void)wrong_words_of_halo<halo_form::words, shipped, true>(); });
 }
 
 }  // namespace

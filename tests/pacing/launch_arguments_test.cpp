@@ -115,9 +115,8 @@ TEST(LaunchArguments, SizesAndIntervalsAndMacros) {
   EXPECT_EQ(to_string(parse_dimensions("2x1x3", "--blocks", 65535)), "2x1x3");
   EXPECT_EQ(to_string(parse_dimensions("7", "--blocks", 65535)), "7");
   for (const char* wrong : {"", "0", "x", "1x", "x1", "1x0", "1x2x3x4", "-1", "1.5", "2147483648", "1x65536", "a"}) {
-    EXPECT_NE(
-        test::refusal<usage_error>([&] { (void)parse_dimensions(wrong, "--blocks", 65535); }).find("--blocks"),
-        std::string::npos)
+    EXPECT_NE(test::refusal<usage_error>([&] { (void)parse_dimensions(wrong, "--blocks", 65535); }).find("--blocks"),
+              std::string::npos)
         << wrong;
   }
   EXPECT_EQ(parse_intervals("16,4"), (std::vector<uint32_t>{4, 16}));
@@ -208,11 +207,9 @@ TEST(KernelText, ArgumentsThatDoNotFitAreRefused) {
       {{"float[4]", "1", "1.0f", "1"}, "parameter 4"}};
   for (const auto& [words, part] : table) EXPECT_NE(told(words).find(part), std::string::npos) << told(words);
   kernel.parameters = {"vector4 v"};
-  EXPECT_NE(test::refusal<usage_error>(
-                [&] {
-                  require_arguments(kernel, {{16, false, true}}, {parse_argument("1")});
-                })
-                .find("structures"),
+  EXPECT_NE(test::refusal<usage_error>([&] {
+              require_arguments(kernel, {{16, false, true}}, {parse_argument("1")});
+            }).find("structures"),
             std::string::npos);
 }
 

@@ -126,9 +126,9 @@ TEST(MarkedSource, KernelsAreFoundByTheirNamesOrRefusedWithWhatThereIs) {
   EXPECT_NE(told("relax").find("a::relax(int) in line 1; b::relax(float)"), std::string::npos) << told("relax");
   EXPECT_NE(told("sweep").find("sweep<float>"), std::string::npos) << told("sweep");
   EXPECT_NE(told("swep").find("a::relax, b::relax, b::sweep"), std::string::npos) << told("swep");
-  EXPECT_NE(test::refusal<usage_error>([] { (void)find_kernel(scan_source("int x;"), "k", "f.cu"); })
-                .find("no __global__"),
-            std::string::npos);
+  EXPECT_NE(
+      test::refusal<usage_error>([] { (void)find_kernel(scan_source("int x;"), "k", "f.cu"); }).find("no __global__"),
+      std::string::npos);
 }
 
 TEST(MarkedSource, SeesNeighboursThatAreFarApart) {

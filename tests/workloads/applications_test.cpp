@@ -9,8 +9,8 @@
 #include <utility>
 
 #include <gpusync/core/error.hpp>
-#include "workloads/bitonic_sort/sort_input.hpp"
 #include "support/refusal.hpp"
+#include "workloads/bitonic_sort/sort_input.hpp"
 #include "workloads/smith_waterman/alignment_problem.hpp"
 #include "workloads/smith_waterman/generated.hpp"
 #include "workloads/smith_waterman/reference.hpp"

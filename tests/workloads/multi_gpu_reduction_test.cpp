@@ -12,8 +12,8 @@
 
 #include <gpusync/core/host_memory.hpp>
 
-#include "support/refusal.hpp"
 #include "boundary/gpu_count.hpp"
+#include "support/refusal.hpp"
 #include "workloads/multi_gpu_reduction/sum_letters.hpp"
 
 namespace gpusync::tool::multi_gpu_reduction_test {

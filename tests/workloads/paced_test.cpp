@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "support/host_description.hpp"
-#include "support/refusal.hpp"
 #include "support/paced_problems.hpp"
+#include "support/refusal.hpp"
 #include "workloads/paced/column_walk.hpp"
 #include "workloads/paced/memory_test.hpp"
 #include "workloads/paced/paced_host.hpp"

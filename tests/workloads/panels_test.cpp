@@ -5,8 +5,8 @@
 
 #include <gpusync/core/host_memory.hpp>
 
-#include "support/refusal.hpp"
 #include "support/host_description.hpp"
+#include "support/refusal.hpp"
 
 namespace gpusync::tool {
 namespace {

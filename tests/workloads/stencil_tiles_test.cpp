@@ -9,8 +9,8 @@
 #include <iterator>
 #include <vector>
 
-#include "support/refusal.hpp"
 #include "support/exchanging_threads.hpp"
+#include "support/refusal.hpp"
 #include "workloads/stencil/stencil_converging.hpp"
 #include "workloads/stencil/stencil_on_chip.hpp"
 #include "workloads/stencil/stencil_strips.hpp"

@@ -1,4 +1,4 @@
-// Wrong barriers across GPUs: memories that tell the two levels apart by their scopes, and exchanges and two-level
+// Wrong barriers across GPUs: a memory that tells the two levels apart by their scopes, and exchanges and two-level
 // barriers of which one function is wrong.
 #pragma once
 
@@ -10,47 +10,6 @@
 #include "explorer/model_grid.hpp"
 
 namespace gpusync::verify {
-
-/// The leading block tells before its GPU's blocks have arrived: whatever the counter holds will do.
-struct tells_before_it_has_gathered : model_memory {
-  template <memory_order Order, scope Scope, class T>
-  static T load(const T* address) {
-    const T read = model_memory::load<Order, Scope>(address);
-    return Scope == scope::device ? read + phase_word::one_phase : read;
-  }
-};
-
-/// It does not acquire what they have released.
-struct gathers_relaxed : model_memory {
-  template <scope Scope, class T>
-  static void acquire(const T* address) {
-    if (Scope != scope::device) model_memory::acquire<Scope>(address);
-  }
-};
-
-/// Blocks do not acquire what the leading blocks have told.
-struct polls_relaxed : model_memory {
-  template <scope Scope, class T>
-  static void acquire(const T* address) {
-    if (Scope != scope::system) model_memory::acquire<Scope>(address);
-  }
-};
-
-/// Steps at this scope release nothing.
-template <scope Relaxed>
-struct releases_nothing_at : model_memory {
-  template <memory_order Order, scope Scope, class T>
-  static void store(T* address, T value) {
-    model_memory::store<(Scope == Relaxed ? memory_order::relaxed : Order), Scope>(address, value);
-  }
-  template <memory_order Order, scope Scope, class T>
-  static void add(T* address, T value) {
-    model_memory::add<(Scope == Relaxed ? memory_order::relaxed : Order), Scope>(address, value);
-  }
-};
-using tells_relaxed = releases_nothing_at<scope::system>;
-/// Of a GPU: blocks that arrive, and a leading block that releases them after rounds with others.
-using relaxed_in_the_gpu = releases_nothing_at<scope::device>;
 
 /// Two GPUs that add at once may lose one of the additions.
 struct torn_add_of_gpus : model_memory {

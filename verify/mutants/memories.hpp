@@ -2,14 +2,13 @@
 #pragma once
 
 #include "explorer/model_grid.hpp"
+#include "support/memory_faults.hpp"
 
 namespace gpusync::verify {
 
-/// The waiting thread does not acquire.
-struct no_acquire : model_memory {
-  template <scope Scope, class T>
-  static void acquire(const T*) {}
-};
+/// A memory of faults that are chosen at run time: of several mutants of one text.
+using faulty_memory = test::memory_with_fault<model_memory>;
+namespace faults = test::faults;
 
 /// Two adds tell only what the first of them has found.
 struct one_tells : model_memory {
@@ -17,31 +16,6 @@ struct one_tells : model_memory {
   static two_words fetch_add_both(uint32_t* first, uint32_t* second, uint32_t value) {
     const two_words told = model_memory::fetch_add_both<Order, Scope>(first, second, value);
     return {told.first, told.first};
-  }
-};
-
-/// The arriving thread does not release.
-struct no_release : model_memory {
-  template <memory_order Order, scope Scope, class T>
-  static void store(T* address, T value) {
-    model_memory::store<memory_order::relaxed, Scope>(address, value);
-  }
-  template <memory_order Order, scope Scope, class T>
-  static T fetch_add(T* address, T value) {
-    return model_memory::fetch_add<memory_order::relaxed, Scope>(address, value);
-  }
-  template <memory_order Order, scope Scope, class T>
-  static void add(T* address, T value) {
-    model_memory::add<memory_order::relaxed, Scope>(address, value);
-  }
-};
-
-/// A step between an arrival and its release does not hand on what it has seen: it releases, but does not acquire.
-struct not_cumulative : model_memory {
-  template <memory_order Order, scope Scope, class T>
-  static T fetch_add(T* address, T value) {
-    constexpr memory_order order = Order == memory_order::acq_rel ? memory_order::release : Order;
-    return model_memory::fetch_add<order, Scope>(address, value);
   }
 };
 
