@@ -198,7 +198,7 @@ class Commands(ToolTest):
                 if "CMakeLists.txt" not in files:
                     continue
                 with open(os.path.join(folder, "CMakeLists.txt"), encoding="utf-8") as file:
-                    names.update(re.findall(r"(?:gpusync_test|add_executable)\((\w+)", file.read()))
+                    names.update(re.findall(r"(?:gpusync_(?:cuda_)?test|add_executable)\((\w+)", file.read()))
         for item in json.loads(run("coverage", "--json").out)["items"]:
             self.assertLessEqual(set(item["by"]), names, item)
 
