@@ -1,4 +1,6 @@
 // Halos on a CUDA device: in their forms, of all types, placed, across the wrap.
+#include <string>
+
 #include "cuda/neighbours_fixture.cuh"
 
 namespace gpusync::test {
@@ -65,7 +67,8 @@ TEST_F(CudaNeighbours, HalosWhoseWordsASurveyHasPlaced) {
 }
 
 /// The pages of a block are of the other partition if one of its readers is there, else of its own, and each is one
-/// block's.
+/// block's. That is so for where blocks were when the storage was made: on some devices a few blocks change places from
+/// launch to launch.
 TEST_F(CudaNeighbours, ASurveyPlacesWordsNearWhoReadsThem) {
   const l2_survey survey(device());
   if (!survey.figures().has_partitions()) GTEST_SKIP() << "the L2 cache of this device has no partitions";
@@ -73,7 +76,7 @@ TEST_F(CudaNeighbours, ASurveyPlacesWordsNearWhoReadsThem) {
   halo_storage<uint32_t> storage(device(), who, 600, survey);
   constexpr uint32_t page = 2 * detail::halo_argument<uint32_t>::page_words;
   auto* const words = reinterpret_cast<uint32_t*>(storage.state());
-  const std::vector<uint32_t> pages = storage.pages(), sms_of_blocks = survey.sms_of(sms());
+  const std::vector<uint32_t> pages = storage.pages();
   ASSERT_EQ(pages.size(), 3 * size_t{sms()});
   uint32_t first = ~0u, last = 0;
   for (const uint32_t at : pages) {
@@ -83,16 +86,29 @@ TEST_F(CudaNeighbours, ASurveyPlacesWordsNearWhoReadsThem) {
   }
   const auto found = survey.survey_of(words + 2 * size_t{first}, 1024, (last - first) / page + 1);
   ASSERT_TRUE(found.has_partitions());
-  const auto side = [&](uint32_t block) { return found.partitions()[sms_of_blocks[block]]; };
   std::vector<bool> taken((last - first) / page + 1);
   for (size_t i = 0; i < pages.size(); ++i) {
     const uint32_t number = (pages[i] - first) / page;
     EXPECT_FALSE(taken[number]) << "page " << number << " of block " << i / 3;
     taken[number] = true;
-    const auto block = static_cast<uint32_t>(i / 3);
-    const bool all_near = side((block + 1) % sms()) == side(block) && side((block + sms() - 1) % sms()) == side(block);
-    EXPECT_EQ(found.homes()[number] == side(block), all_near) << "page " << number << " of block " << block;
   }
+  const auto misplaced_if = [&](const std::vector<uint32_t>& sms_of_blocks) {
+    const auto side = [&](uint32_t block) { return found.partitions()[sms_of_blocks[block]]; };
+    std::string misplaced;
+    for (size_t i = 0; i < pages.size(); ++i) {
+      const uint32_t number = (pages[i] - first) / page;
+      const auto block = static_cast<uint32_t>(i / 3);
+      const bool all_near =
+          side((block + 1) % sms()) == side(block) && side((block + sms() - 1) % sms()) == side(block);
+      if ((found.homes()[number] == side(block)) != all_near) {
+        misplaced += "page " + std::to_string(number) + " of block " + std::to_string(block) + "\n";
+      }
+    }
+    return misplaced;
+  };
+  std::string misplaced = misplaced_if(survey.sms_of(sms()));
+  for (int launches = 0; launches < 8 && !misplaced.empty(); ++launches) misplaced = misplaced_if(survey.sms_of(sms()));
+  EXPECT_EQ(misplaced, "");
   EXPECT_LT((size_t{last} + page) * 8, storage.bytes());
 }
 
