@@ -462,6 +462,7 @@ def check(include, readme):
 
 # How checks are compiled; a precompiled header must have been, too.
 FLAGS = ["-std=c++20", "-O0", "-w", "-pthread", "-DFMT_HEADER_ONLY"]
+LINKER = ["-fuse-ld=gold"] if shutil.which("ld.gold") else []  # in half of the time
 
 
 def kill(name, include, compiler, beside=None):
@@ -485,7 +486,7 @@ def kill(name, include, compiler, beside=None):
             program = os.path.join(folder, "program")
             precompiled = ["-include-pch", beside] if beside else []
             subprocess.run([compiler, *FLAGS, *precompiled, f"-I{copy}", f"-I{sources}", f"-I{os.path.dirname(HERE)}",
-                            os.path.join(HERE, f"{mutant.program}_checks.cpp"), "-o", program], check=True)
+                            os.path.join(HERE, f"{mutant.program}_checks.cpp"), *LINKER, "-o", program], check=True)
             command = [program, mutant.check]
         end = subprocess.run(command, capture_output=True, text=True, check=False)
     print(end.stdout, end.stderr, sep="")
