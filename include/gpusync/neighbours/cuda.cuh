@@ -44,8 +44,7 @@ class halo_storage : public detail::halo_storage<T, cuda_grid, detail::cuda_back
   /// has one partition, or the halo more than 16 MB, as without a survey. Takes twice the memory, and some 4 ms more
   /// for each MB, in which the calling thread waits for the device. It supposes that blocks start where they do on an
   /// idle device; a wrong guess, or a device on which some change places from launch to launch, costs time later, never
-  /// correctness. Throws invalid_argument also for a survey of
-  /// another device.
+  /// correctness. Throws invalid_argument also for a survey of another device.
   halo_storage(const cuda_device& device, const neighbourhood& who, uint64_t words, const l2_survey& survey,
                const halo_rule& rule = {}, uint32_t first_step = 0)
       : base(device, who, words, rule, first_step, pool_for(device, who, words, survey)) {
