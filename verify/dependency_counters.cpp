@@ -215,7 +215,7 @@ void add_dependency_counter_checks() {
     }
   });
   add_mutant<faulty_memory>("publish_without_release", failure::data_race, gather(1), faults::no_release);
-  add_mutant<faulty_memory>("await_without_acquire", failure::data_race, gather(1), faults::no_acquire);
+  add_mutant<faulty_memory>("await_without_acquire", failure::data_race, gather(1), faults::waits_do_not_acquire);
   add_mutant<torn_add>("publishes_that_are_not_atomic", failure::deadlock, gather(1));
   add_mutant<model_memory, counter_epochs, without_block_barrier<0>>("publish_without_block_barrier",
                                                                      failure::data_race, with(broadcast(2, 1), 2));

@@ -34,12 +34,12 @@ void add(const std::string& name, failure expected, const shape& form, uint32_t 
 }
 
 /// The fault must break each shipped barrier that orders its data by release and acquire.
-void add_for_all(const test::memory_fault& fault, const shape& form) {
+void add_for_all(const std::string& mutation, const test::memory_fault& fault, const shape& form) {
   for_each_algorithm([&](auto tag) {
     using algorithm = decltype(tag);
     if constexpr (algorithm::order == ordering::acquire_release) {
-      add<algorithm, faulty_memory>(fault.name + ("_" + gpusync::grid::name_of<algorithm>()), failure::data_race, form,
-                                    0, fault);
+      add<algorithm, faulty_memory>(mutation + "_" + gpusync::grid::name_of<algorithm>(), failure::data_race, form, 0,
+                                    fault);
     }
   });
 }
@@ -47,8 +47,8 @@ void add_for_all(const test::memory_fault& fault, const shape& form) {
 }  // namespace
 
 void add_mutant_checks() {
-  add_for_all(faults::no_acquire, of(2));
-  add_for_all(faults::no_release, of(2));
+  add_for_all("no_acquire", faults::waits_do_not_acquire, of(2));
+  add_for_all("no_release", faults::no_release, of(2));
   add<lock_based<ordering::fence>, no_fence>("no_fence", failure::data_race, of(2));
   add<gpusync::grid::tree<2, ordering::acquire_release>, faulty_memory>("not_cumulative_tree_2", failure::data_race,
                                                                         of(4), 0, faults::hands_on_only_releases);

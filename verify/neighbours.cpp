@@ -222,7 +222,8 @@ void add_mutants() {
   using plain = model_grid<>;
   using faulty = model_grid<faulty_memory>;
   add_barrier_mutant<plain, shipped, 1>("one_buffer", failure::data_race, ring(2), 1, steps(3));
-  add_barrier_mutant<faulty>("wait_without_acquire", failure::data_race, ring(2), 1, steps(2), ~0u, faults::no_acquire);
+  add_barrier_mutant<faulty>("wait_without_acquire", failure::data_race, ring(2), 1, steps(2), ~0u,
+                             faults::waits_do_not_acquire);
   add_barrier_mutant<faulty>("relaxed_publish", failure::data_race, ring(2), 1, steps(2), ~0u, faults::no_release);
   add_barrier_mutant<plain, flags_for_equality>("flags_for_equality", failure::deadlock, line(3), 1, steps(4));
   add_barrier_mutant<plain, flags_compared_unsigned>("flags_compared_unsigned", failure::early_release, ring(2), 1,
@@ -243,7 +244,7 @@ void add_mutants() {
   add_halo_mutant<faulty, uint32_t, halo_form::flags>("halo_flags_relaxed_publish", failure::data_race, ring(2), 1,
                                                       steps(2), put_by::first, faults::no_release);
   add_halo_mutant<faulty, uint32_t, halo_form::flags>("halo_flags_without_acquire", failure::data_race, ring(2), 1,
-                                                      steps(2), put_by::first, faults::no_acquire);
+                                                      steps(2), put_by::first, faults::waits_do_not_acquire);
   // Words carry themselves and nothing else.
   add_check("neighbours_mutant", "halo_words_order_other_data",
             [] { expect_found("halo_words_order_other_data", explore_data_beside_words(), failure::data_race); });

@@ -146,7 +146,7 @@ void add_phased_checks() {
   add_mutant<flags_with_one_barrier>("flags_with_one_barrier", {2, {3}, 2});
   add_mutant<gpusync::phased::claiming, torn_claims>("torn_claims", {2, {4}, 2});
   add_mutant<gpusync::phased::flag_claiming, torn_claims>("torn_flags", {2, {4}, 2});
-  add_mutant<gpusync::phased::striding, faulty_memory>("no_acquire", {2, {3}, 2}, faults::no_acquire);
+  add_mutant<gpusync::phased::striding, faulty_memory>("no_acquire", {2, {3}, 2}, faults::waits_do_not_acquire);
   add_mutant<gpusync::phased::striding, faulty_memory>("no_release", {2, {3}, 2}, faults::no_release);
 }
 

@@ -111,6 +111,11 @@ constexpr memory_order without_release(memory_order order) {
 /// Nothing acquires: neither the end of a wait nor a read-modify-write that hands on.
 inline constexpr memory_fault no_acquire{
     "no_acquire", [](memory_operation, memory_order order, scope) { return without_acquire(order); }};
+/// The ends of waits do not acquire; a read-modify-write that hands on does.
+inline constexpr memory_fault waits_do_not_acquire{
+    "waits_do_not_acquire", [](memory_operation which, memory_order order, scope) {
+      return which == memory_operation::acquire ? memory_order::relaxed : order;
+    }};
 /// Nothing releases.
 inline constexpr memory_fault no_release{
     "no_release", [](memory_operation, memory_order order, scope) { return without_release(order); }};
