@@ -166,15 +166,15 @@ void the_missing_keep_their_names() {
 int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
-      {"a_part_must_lie_in_the_grid", a_part_must_lie_in_the_grid},
-      {"a_block_that_arrived_early_is_not_missing", a_block_that_arrived_early_is_not_missing},
-      {"a_bounded_wait_after_a_loss_ends_at_once", a_bounded_wait_after_a_loss_ends_at_once},
-      {"an_unbounded_wait_after_a_loss_ends_the_launch", an_unbounded_wait_after_a_loss_ends_the_launch},
-      {"a_first_bounded_call_meets_the_loss", a_first_bounded_call_meets_the_loss},
-      {"a_first_unbounded_call_meets_the_loss", a_first_unbounded_call_meets_the_loss},
-      {"a_storage_serves_one_launch_at_a_time", a_storage_serves_one_launch_at_a_time},
-      {"the_missing_keep_their_names", the_missing_keep_their_names},
-      {"a_time_out_is_not_forgotten", a_time_out_is_not_forgotten},
+      GPUSYNC_CHECK(a_part_must_lie_in_the_grid),
+      GPUSYNC_CHECK(a_block_that_arrived_early_is_not_missing),
+      GPUSYNC_CHECK(a_bounded_wait_after_a_loss_ends_at_once),
+      GPUSYNC_CHECK(an_unbounded_wait_after_a_loss_ends_the_launch),
+      GPUSYNC_CHECK(a_first_bounded_call_meets_the_loss),
+      GPUSYNC_CHECK(a_first_unbounded_call_meets_the_loss),
+      GPUSYNC_CHECK(a_storage_serves_one_launch_at_a_time),
+      GPUSYNC_CHECK(the_missing_keep_their_names),
+      GPUSYNC_CHECK(a_time_out_is_not_forgotten),
   };
   return run_checks(checks, words, word);
 }

@@ -123,13 +123,13 @@ void a_reset_keeps_who_is_at_the_ends() {
 }
 
 constexpr named_check checks[] = {
-    {"a_full_ring_has_no_room", a_full_ring_has_no_room},
-    {"credit_may_be_more_than_is_needed", credit_may_be_more_than_is_needed},
-    {"a_word_of_the_lap_before_is_none", a_word_of_the_lap_before_is_none},
-    {"halves_prove_themselves", halves_prove_themselves},
-    {"a_block_that_is_not_at_the_end_is_refused", a_block_that_is_not_at_the_end_is_refused},
-    {"a_word_beyond_the_chunk_is_refused", a_word_beyond_the_chunk_is_refused},
-    {"a_reset_keeps_who_is_at_the_ends", a_reset_keeps_who_is_at_the_ends},
+    GPUSYNC_CHECK(a_full_ring_has_no_room),
+    GPUSYNC_CHECK(credit_may_be_more_than_is_needed),
+    GPUSYNC_CHECK(a_word_of_the_lap_before_is_none),
+    GPUSYNC_CHECK(halves_prove_themselves),
+    GPUSYNC_CHECK(a_block_that_is_not_at_the_end_is_refused),
+    GPUSYNC_CHECK(a_word_beyond_the_chunk_is_refused),
+    GPUSYNC_CHECK(a_reset_keeps_who_is_at_the_ends),
 };
 
 }  // namespace

@@ -3,6 +3,8 @@
 //   PROGRAM            all checks
 //   PROGRAM CHECK      one of them
 //
+// With -DGPUSYNC_ONLY_CHECK="CHECK" the program has that one alone: nothing of the others is compiled to machine code.
+//
 // Exit code 0: all hold; 1: one does not, throws, or takes too long; 2: there is no such check. Plain, for it is
 // compiled once for each mutant.
 #pragma once
@@ -15,13 +17,25 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string_view>
 
 namespace gpusync::test {
 
 struct named_check {
   const char* name;
-  void (*run)();
+  void (*run)();  // null in a program that has only another
 };
+
+#ifndef GPUSYNC_ONLY_CHECK
+#define GPUSYNC_ONLY_CHECK ""
+#endif
+constexpr bool is_compiled(std::string_view name) {
+  constexpr std::string_view only = GPUSYNC_ONLY_CHECK;
+  return only.empty() || only == name;
+}
+/// The named_check of a function.
+#define GPUSYNC_CHECK(function) \
+  { #function, gpusync::test::is_compiled(#function) ? function : nullptr }
 
 inline std::atomic<int> failures{0};
 
@@ -57,7 +71,7 @@ int run_checks(const named_check (&checks)[Count], int words, char** word) {
   signal(SIGPROF, give_up);
   bool found = false;
   for (const named_check& one : checks) {
-    if (words > 1 && std::strcmp(word[1], one.name) != 0) continue;
+    if (one.run == nullptr || (words > 1 && std::strcmp(word[1], one.name) != 0)) continue;
     found = true;
     std::printf("%s\n", one.name);
     alarm(patience_in_seconds);

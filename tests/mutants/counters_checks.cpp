@@ -178,17 +178,17 @@ void a_reset_storage_is_as_new() {
 }
 
 constexpr named_check checks[] = {
-    {"a_surplus_publish_is_named", a_surplus_publish_is_named},
-    {"a_publish_behind_an_incomplete_epoch_is_named", a_publish_behind_an_incomplete_epoch_is_named},
-    {"a_counter_that_does_not_exist_is_named", a_counter_that_does_not_exist_is_named},
-    {"lists_may_be_longer_than_a_block", lists_may_be_longer_than_a_block},
-    {"a_launch_goes_on_where_the_last_one_ended", a_launch_goes_on_where_the_last_one_ended},
-    {"a_loss_stays_a_loss", a_loss_stays_a_loss},
-    {"a_first_call_meets_the_loss", a_first_call_meets_the_loss},
-    {"a_report_counts_epochs_of_its_launch", a_report_counts_epochs_of_its_launch},
-    {"who_has_gone_on_is_not_missing", who_has_gone_on_is_not_missing},
-    {"a_grid_has_as_many_blocks_as_its_counters", a_grid_has_as_many_blocks_as_its_counters},
-    {"a_reset_storage_is_as_new", a_reset_storage_is_as_new},
+    GPUSYNC_CHECK(a_surplus_publish_is_named),
+    GPUSYNC_CHECK(a_publish_behind_an_incomplete_epoch_is_named),
+    GPUSYNC_CHECK(a_counter_that_does_not_exist_is_named),
+    GPUSYNC_CHECK(lists_may_be_longer_than_a_block),
+    GPUSYNC_CHECK(a_launch_goes_on_where_the_last_one_ended),
+    GPUSYNC_CHECK(a_loss_stays_a_loss),
+    GPUSYNC_CHECK(a_first_call_meets_the_loss),
+    GPUSYNC_CHECK(a_report_counts_epochs_of_its_launch),
+    GPUSYNC_CHECK(who_has_gone_on_is_not_missing),
+    GPUSYNC_CHECK(a_grid_has_as_many_blocks_as_its_counters),
+    GPUSYNC_CHECK(a_reset_storage_is_as_new),
 };
 
 }  // namespace

@@ -173,12 +173,12 @@ void threads_pass_as_many_barriers_as_their_block() {
 }
 
 constexpr test::named_check checks[] = {
-    {"links_lead_to_the_letters_without_the_first", links_lead_to_the_letters_without_the_first},
-    {"devices_find_the_longest_pieces", devices_find_the_longest_pieces},
-    {"unknown_letters_match_nothing", unknown_letters_match_nothing},
-    {"matches_are_maximal", matches_are_maximal},
-    {"matches_are_all_found", matches_are_all_found},
-    {"threads_pass_as_many_barriers_as_their_block", threads_pass_as_many_barriers_as_their_block},
+    GPUSYNC_CHECK(links_lead_to_the_letters_without_the_first),
+    GPUSYNC_CHECK(devices_find_the_longest_pieces),
+    GPUSYNC_CHECK(unknown_letters_match_nothing),
+    GPUSYNC_CHECK(matches_are_maximal),
+    GPUSYNC_CHECK(matches_are_all_found),
+    GPUSYNC_CHECK(threads_pass_as_many_barriers_as_their_block),
 };
 
 }  // namespace

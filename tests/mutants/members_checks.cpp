@@ -94,10 +94,10 @@ void the_storage_has_room_for_the_roster() {
 int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
-      {"ranks_count_drops_in_all_words", ranks_count_drops_in_all_words},
-      {"takes_part_looks_into_every_word", takes_part_looks_into_every_word},
-      {"the_last_block_has_a_place_in_the_roster", the_last_block_has_a_place_in_the_roster},
-      {"the_storage_has_room_for_the_roster", the_storage_has_room_for_the_roster},
+      GPUSYNC_CHECK(ranks_count_drops_in_all_words),
+      GPUSYNC_CHECK(takes_part_looks_into_every_word),
+      GPUSYNC_CHECK(the_last_block_has_a_place_in_the_roster),
+      GPUSYNC_CHECK(the_storage_has_room_for_the_roster),
   };
   return run_checks(checks, words, word);
 }

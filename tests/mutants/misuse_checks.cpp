@@ -138,13 +138,13 @@ void who_has_left_stays_away() {
 int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
-      {"an_arrival_must_be_waited_for", an_arrival_must_be_waited_for},
-      {"a_token_is_good_for_one_wait", a_token_is_good_for_one_wait},
-      {"a_token_that_was_moved_from_is_spent", a_token_that_was_moved_from_is_spent},
-      {"a_token_belongs_to_its_barrier", a_token_belongs_to_its_barrier},
-      {"a_view_comes_before_the_first_phase", a_view_comes_before_the_first_phase},
-      {"a_handle_is_for_one_thread", a_handle_is_for_one_thread},
-      {"who_has_left_stays_away", who_has_left_stays_away},
+      GPUSYNC_CHECK(an_arrival_must_be_waited_for),
+      GPUSYNC_CHECK(a_token_is_good_for_one_wait),
+      GPUSYNC_CHECK(a_token_that_was_moved_from_is_spent),
+      GPUSYNC_CHECK(a_token_belongs_to_its_barrier),
+      GPUSYNC_CHECK(a_view_comes_before_the_first_phase),
+      GPUSYNC_CHECK(a_handle_is_for_one_thread),
+      GPUSYNC_CHECK(who_has_left_stays_away),
   };
   return run_checks(checks, words, word);
 }

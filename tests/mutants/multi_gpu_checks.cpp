@@ -110,11 +110,9 @@ void a_far_gpu_is_judged_by_its_word() {
 int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
-      {"a_loss_is_told_to_other_gpus", a_loss_is_told_to_other_gpus},
-      {"a_loss_is_told_to_other_hosts", a_loss_is_told_to_other_hosts},
-      {"a_far_gpu_is_judged_by_its_word", a_far_gpu_is_judged_by_its_word},
-      {"a_launch_is_refused_after_a_loss_elsewhere", a_launch_is_refused_after_a_loss_elsewhere},
-      {"a_throw_ends_waits_on_other_gpus", a_throw_ends_waits_on_other_gpus},
+      GPUSYNC_CHECK(a_loss_is_told_to_other_gpus),     GPUSYNC_CHECK(a_loss_is_told_to_other_hosts),
+      GPUSYNC_CHECK(a_far_gpu_is_judged_by_its_word),  GPUSYNC_CHECK(a_launch_is_refused_after_a_loss_elsewhere),
+      GPUSYNC_CHECK(a_throw_ends_waits_on_other_gpus),
   };
   return run_checks(checks, words, word);
 }

@@ -317,22 +317,22 @@ void a_place_that_is_not_there_is_not_told() {
 }
 
 constexpr named_check checks[] = {
-    {"neighbours_are_mutual", neighbours_are_mutual},
-    {"one_thread_waits_for_all_its_neighbours", one_thread_waits_for_all_its_neighbours},
-    {"the_missing_are_named_once", the_missing_are_named_once},
-    {"one_that_has_gone_on_is_not_missing", one_that_has_gone_on_is_not_missing},
-    {"who_never_came_has_not_started_at_the_wrap", who_never_came_has_not_started_at_the_wrap},
-    {"a_grid_of_another_size_is_refused", a_grid_of_another_size_is_refused},
-    {"the_rule_chooses_the_form", the_rule_chooses_the_form},
-    {"a_launch_begins_where_the_last_one_ended", a_launch_begins_where_the_last_one_ended},
-    {"the_first_word_behind_the_wrap_is_waited_for", the_first_word_behind_the_wrap_is_waited_for},
-    {"a_neighbour_of_which_one_word_has_come_is_missing", a_neighbour_of_which_one_word_has_come_is_missing},
-    {"a_late_block_is_told_where_it_enters", a_late_block_is_told_where_it_enters},
-    {"words_of_a_second_page_are_as_others", words_of_a_second_page_are_as_others},
-    {"a_word_that_was_overwritten_ends_the_launch", a_word_that_was_overwritten_ends_the_launch},
-    {"a_word_that_is_not_there_is_not_put", a_word_that_is_not_there_is_not_put},
-    {"what_was_asked_for_too_early_is_waited_for", what_was_asked_for_too_early_is_waited_for},
-    {"a_place_that_is_not_there_is_not_told", a_place_that_is_not_there_is_not_told},
+    GPUSYNC_CHECK(neighbours_are_mutual),
+    GPUSYNC_CHECK(one_thread_waits_for_all_its_neighbours),
+    GPUSYNC_CHECK(the_missing_are_named_once),
+    GPUSYNC_CHECK(one_that_has_gone_on_is_not_missing),
+    GPUSYNC_CHECK(who_never_came_has_not_started_at_the_wrap),
+    GPUSYNC_CHECK(a_grid_of_another_size_is_refused),
+    GPUSYNC_CHECK(the_rule_chooses_the_form),
+    GPUSYNC_CHECK(a_launch_begins_where_the_last_one_ended),
+    GPUSYNC_CHECK(the_first_word_behind_the_wrap_is_waited_for),
+    GPUSYNC_CHECK(a_neighbour_of_which_one_word_has_come_is_missing),
+    GPUSYNC_CHECK(a_late_block_is_told_where_it_enters),
+    GPUSYNC_CHECK(words_of_a_second_page_are_as_others),
+    GPUSYNC_CHECK(a_word_that_was_overwritten_ends_the_launch),
+    GPUSYNC_CHECK(a_word_that_is_not_there_is_not_put),
+    GPUSYNC_CHECK(what_was_asked_for_too_early_is_waited_for),
+    GPUSYNC_CHECK(a_place_that_is_not_there_is_not_told),
 };
 
 }  // namespace

@@ -115,14 +115,14 @@ void only_windows_of_best_effort_go_without_residency() {
 }
 
 constexpr named_check checks[] = {
-    {"others_may_be_further_than_is_waited_for", others_may_be_further_than_is_waited_for},
-    {"nobody_leads_by_more_than_allowed", nobody_leads_by_more_than_allowed},
-    {"who_leaves_takes_back_all_that_it_has_counted", who_leaves_takes_back_all_that_it_has_counted},
-    {"who_waits_finds_out_who_has_left", who_waits_finds_out_who_has_left},
-    {"a_launch_begins_with_counters_of_zero", a_launch_begins_with_counters_of_zero},
-    {"who_has_given_up_waits_no_more", who_has_given_up_waits_no_more},
-    {"one_that_has_given_up_is_enough", one_that_has_given_up_is_enough},
-    {"only_windows_of_best_effort_go_without_residency", only_windows_of_best_effort_go_without_residency},
+    GPUSYNC_CHECK(others_may_be_further_than_is_waited_for),
+    GPUSYNC_CHECK(nobody_leads_by_more_than_allowed),
+    GPUSYNC_CHECK(who_leaves_takes_back_all_that_it_has_counted),
+    GPUSYNC_CHECK(who_waits_finds_out_who_has_left),
+    GPUSYNC_CHECK(a_launch_begins_with_counters_of_zero),
+    GPUSYNC_CHECK(who_has_given_up_waits_no_more),
+    GPUSYNC_CHECK(one_that_has_given_up_is_enough),
+    GPUSYNC_CHECK(only_windows_of_best_effort_go_without_residency),
 };
 
 }  // namespace

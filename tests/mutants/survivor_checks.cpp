@@ -79,8 +79,8 @@ void a_block_is_lost_across_the_wrap() {
 int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
-      {"closings_wrap_together", closings_wrap_together},
-      {"a_block_is_lost_across_the_wrap", a_block_is_lost_across_the_wrap},
+      GPUSYNC_CHECK(closings_wrap_together),
+      GPUSYNC_CHECK(a_block_is_lost_across_the_wrap),
   };
   return run_checks(checks, words, word);
 }

@@ -142,14 +142,14 @@ void who_does_not_ask_looks_anew() {
 int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
-      {"who_is_slow_reads_its_own_vote", who_is_slow_reads_its_own_vote},
-      {"a_carry_is_no_part_of_a_sum", a_carry_is_no_part_of_a_sum},
-      {"a_launch_begins_with_what_the_last_has_left", a_launch_begins_with_what_the_last_has_left},
-      {"a_late_vote_does_not_hide_a_missing_block", a_late_vote_does_not_hide_a_missing_block},
-      {"answers_of_two_barriers_do_not_mix", answers_of_two_barriers_do_not_mix},
-      {"an_answer_stays_until_all_have_read_it", an_answer_stays_until_all_have_read_it},
-      {"who_asks_early_waits_for_all", who_asks_early_waits_for_all},
-      {"who_does_not_ask_looks_anew", who_does_not_ask_looks_anew},
+      GPUSYNC_CHECK(who_is_slow_reads_its_own_vote),
+      GPUSYNC_CHECK(a_carry_is_no_part_of_a_sum),
+      GPUSYNC_CHECK(a_launch_begins_with_what_the_last_has_left),
+      GPUSYNC_CHECK(a_late_vote_does_not_hide_a_missing_block),
+      GPUSYNC_CHECK(answers_of_two_barriers_do_not_mix),
+      GPUSYNC_CHECK(an_answer_stays_until_all_have_read_it),
+      GPUSYNC_CHECK(who_asks_early_waits_for_all),
+      GPUSYNC_CHECK(who_does_not_ask_looks_anew),
   };
   return run_checks(checks, words, word);
 }

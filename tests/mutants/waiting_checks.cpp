@@ -90,10 +90,10 @@ void a_clock_that_steps_back_ends_no_wait() {
 int main(int words, char** word) {
   using namespace gpusync::test;
   const named_check checks[] = {
-      {"a_wait_polls_once_more_after_its_deadline", a_wait_polls_once_more_after_its_deadline},
-      {"a_wait_polls_once_more_after_a_loss", a_wait_polls_once_more_after_a_loss},
-      {"a_timeout_takes_ticks_of_any_length", a_timeout_takes_ticks_of_any_length},
-      {"a_clock_that_steps_back_ends_no_wait", a_clock_that_steps_back_ends_no_wait},
+      GPUSYNC_CHECK(a_wait_polls_once_more_after_its_deadline),
+      GPUSYNC_CHECK(a_wait_polls_once_more_after_a_loss),
+      GPUSYNC_CHECK(a_timeout_takes_ticks_of_any_length),
+      GPUSYNC_CHECK(a_clock_that_steps_back_ends_no_wait),
   };
   return run_checks(checks, words, word);
 }

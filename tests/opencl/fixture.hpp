@@ -17,7 +17,10 @@ class device_test : public testing::Test {
     const auto devices = all_devices();
     if (devices.empty()) GTEST_SKIP() << "there is no OpenCL device here";
     device = devices.front();
-    context = cl::Context(device);
+    // One for all cases of a process: PoCL reads its library for kernels, ten megabytes, again in each that compiles
+    // one.
+    static const cl::Context shared(device);
+    context = shared;
     queue = cl::CommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE);
   }
 
