@@ -132,10 +132,8 @@ template <class Memory = model_memory, class Epochs = counter_epochs, class Grid
           class Waiting = as_shipped>
 void add_mutant(const std::string& name, failure expected, const counters_program& what,
                 const test::memory_fault& fault = faulty_memory::none) {
-  add_check("counters_mutant", name, [=] {
-    const test::fault_at_work<faulty_memory> at_work(fault);
-    expect_found(name, explore_counters<Memory, Epochs, Grid, Waiting>(what, true), expected);
-  });
+  add_mutant_check("counters_mutant", name, expected, fault,
+                   [=] { return explore_counters<Memory, Epochs, Grid, Waiting>(what, true); });
 }
 
 /// Waits for a count to be just so.

@@ -73,10 +73,8 @@ void check_algorithm() {
 template <class Algorithm, class Memory = model_memory>
 void add_mutant(const std::string& name, failure expected, const shape& form, const gpus_program& what = phases(3),
                 const test::memory_fault& fault = faulty_memory::none) {
-  add_check("multi_gpu_mutant", name, [=] {
-    const test::fault_at_work<faulty_memory> at_work(fault);
-    expect_found(name, explore_gpus<Algorithm, Memory>(form, what), expected);
-  });
+  add_mutant_check("multi_gpu_mutant", name, expected, fault,
+                   [=] { return explore_gpus<Algorithm, Memory>(form, what); });
 }
 
 /// The fault must break each exchange.

@@ -24,12 +24,11 @@ shape of(uint32_t blocks, uint32_t threads = 1, bool stale = true) {
 template <class Algorithm, class Memory = model_memory>
 void add(const std::string& name, failure expected, const shape& form, uint32_t first_phase = 0,
          const test::memory_fault& fault = faulty_memory::none) {
-  add_check("mutant", name, [=] {
-    const test::fault_at_work<faulty_memory> at_work(fault);
+  add_mutant_check("mutant", name, expected, fault, [=] {
     program what;
     what.phases = 3;
     what.first_phase = first_phase;
-    expect_found(name, explore<Algorithm, Memory>(form, what), expected);
+    return explore<Algorithm, Memory>(form, what);
   });
 }
 

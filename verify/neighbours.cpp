@@ -199,20 +199,17 @@ template <class Grid, class Algorithm = gpusync::grid::neighbour_flags, uint32_t
 void add_barrier_mutant(const std::string& name, failure expected, const neighbourhood& who, uint32_t threads,
                         const steps_of& what, uint32_t lonely = ~0u,
                         const test::memory_fault& fault = faulty_memory::none) {
-  add_check("neighbours_mutant", name, [=] {
-    const test::fault_at_work<faulty_memory> at_work(fault);
+  add_mutant_check("neighbours_mutant", name, expected, fault, [=] {
     const shape form = of(who, threads, expected != failure::deadlock);
-    expect_found(name, explore_barrier<Grid, Algorithm, Buffers>(who, form, what, lonely), expected);
+    return explore_barrier<Grid, Algorithm, Buffers>(who, form, what, lonely);
   });
 }
 template <class Grid, class T = uint32_t, halo_form Form = halo_form::words>
 void add_halo_mutant(const std::string& name, failure expected, const neighbourhood& who, uint32_t threads,
                      const steps_of& what, put_by how = put_by::first,
                      const test::memory_fault& fault = faulty_memory::none) {
-  add_check("neighbours_mutant", name, [=] {
-    const test::fault_at_work<faulty_memory> at_work(fault);
-    expect_found(name, explore_halo<T, Form, Grid>(who, of(who, threads, expected != failure::deadlock), what, how),
-                 expected);
+  add_mutant_check("neighbours_mutant", name, expected, fault, [=] {
+    return explore_halo<T, Form, Grid>(who, of(who, threads, expected != failure::deadlock), what, how);
   });
 }
 

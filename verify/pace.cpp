@@ -109,12 +109,9 @@ void must_pass(const std::string& words, const window_program& what) {
 template <class Memory = model_memory, class Leaving = as_shipped>
 void add_mutant(const std::string& name, failure expected, const window_program& what,
                 const test::memory_fault& fault = faulty_memory::none) {
-  add_check("window_mutant", name, [=] {
-    const test::fault_at_work<faulty_memory> at_work(fault);
-    const exploration result = what.leaver >= what.members
-                                   ? explore_window<false, Memory, Leaving>(what, true)
-                                   : explore_window<true, Memory, Leaving>(what, expected != failure::deadlock);
-    expect_found(name, result, expected);
+  add_mutant_check("window_mutant", name, expected, fault, [=] {
+    return what.leaver >= what.members ? explore_window<false, Memory, Leaving>(what, true)
+                                       : explore_window<true, Memory, Leaving>(what, expected != failure::deadlock);
   });
 }
 

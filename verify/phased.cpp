@@ -77,10 +77,8 @@ void add_shipped() {
 template <class Schedule, class Memory = model_memory>
 void add_mutant(const std::string& name, const phased_program& what,
                 const test::memory_fault& fault = faulty_memory::none) {
-  add_check("phased_mutant", name, [=] {
-    const test::fault_at_work<faulty_memory> at_work(fault);
-    expect_found(name, explore_phased<Schedule, Memory>(what), failure::deadlock);
-  });
+  add_mutant_check("phased_mutant", name, failure::deadlock, fault,
+                   [=] { return explore_phased<Schedule, Memory>(what); });
 }
 
 /// Claims as `claiming` does, with another idea of when the counter goes back to zero: once it is `LastOf(virtual,

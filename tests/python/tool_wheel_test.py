@@ -8,7 +8,7 @@ import sys
 import tempfile
 import zipfile
 
-from wheel_test import ROOT, UNREACHABLE, Failed, run
+from wheel_test import ROOT, UNREACHABLE, Failed, environment_in, install, run
 
 
 def wheel_of(tool, folder):
@@ -25,10 +25,9 @@ def failures_of(tool, wheel, folder):
     print(f"{os.path.basename(wheel)}: {os.path.getsize(wheel) / 1024:.0f} KiB")
     if os.path.getsize(wheel) > os.path.getsize(tool) / 2:
         yield f"it has {os.path.getsize(wheel)} bytes for a program of {os.path.getsize(tool)}"
-    environment = os.path.join(folder, "environment")
-    run(sys.executable, "-m", "venv", environment)
-    program = os.path.join(environment, "bin", "gpusync")
-    run(os.path.join(environment, "bin", "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", wheel)
+    python = environment_in(folder)
+    program = os.path.join(os.path.dirname(python), "gpusync")
+    install(python, "--no-index", wheel)
     for words in (["--version"], ["list"], ["coverage"]):
         if run(program, *words, cwd=folder) != run(tool, *words, cwd=folder):
             yield f"gpusync {' '.join(words)} says other things than {tool}"

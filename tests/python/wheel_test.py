@@ -55,6 +55,17 @@ def run(*command, **options):
     return process.stdout
 
 
+def environment_in(folder):
+    """The interpreter of a fresh environment. It has no pip of its own, which is most of what it takes to make one."""
+    place = os.path.join(folder, "environment")
+    run(sys.executable, "-m", "venv", "--without-pip", place)
+    return os.path.join(place, "bin", "python")
+
+
+def install(python, *what):
+    run(sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-compile", "--disable-pip-version-check", *what)
+
+
 def built(folder):
     """The wheel, built without a CUDA compiler on the path."""
     path = os.pathsep.join(one for one in os.environ["PATH"].split(os.pathsep) if "cuda" not in one)
@@ -81,7 +92,7 @@ def wrong_contents(wheel):
 def wrong_types(python, folder):
     """What mypy says of a user's program; nothing where there is no mypy to be had."""
     try:
-        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "mypy")
+        install(python, "mypy")
     except Failed:
         print("mypy cannot be had: types are not tested")
         return
@@ -105,10 +116,8 @@ def main():
             print(error)
             return 77 if UNREACHABLE.search(str(error)) else 1
         failures = list(wrong_contents(wheel))
-        environment = os.path.join(folder, "environment")
-        run(sys.executable, "-m", "venv", environment)
-        python = os.path.join(environment, "bin", "python")
-        run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index", wheel)
+        python = environment_in(folder)
+        install(python, "--no-index", wheel)
         try:
             print(run(python, "-c", USE, cwd=folder), end="")
         except Failed as error:

@@ -1,6 +1,7 @@
 // Mutants of the shipped barriers that differ in their memory operations only: the shipped text, other words.
 #pragma once
 
+#include "checks.hpp"
 #include "explorer/model_grid.hpp"
 #include "support/memory_faults.hpp"
 
@@ -9,6 +10,16 @@ namespace gpusync::verify {
 /// A memory of faults that are chosen at run time: of several mutants of one text.
 using faulty_memory = test::memory_with_fault<model_memory>;
 namespace faults = test::faults;
+
+/// A check that a mutant fails in this way: `explore()` searches, with this fault in the place of faulty_memory's.
+template <class Explore>
+void add_mutant_check(const char* suite, const std::string& name, failure expected, const test::memory_fault& fault,
+                      Explore explore) {
+  add_check(suite, name, [=] {
+    const test::fault_at_work<faulty_memory> at_work(fault);
+    expect_found(name, explore(), expected);
+  });
+}
 
 /// Two adds tell only what the first of them has found.
 struct one_tells : model_memory {
