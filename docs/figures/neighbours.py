@@ -33,6 +33,9 @@ says("{} and {} us a step at 132 x 256, {} and {} at 132 x 1024, {} and {} at 26
        for where in ("anywhere", "placed")))
 
 
+says("a word for each thread, takes {} ns in each of them", middle("nvidia-h200/placed-halo-orders.txt", r"a step of ([\d.]+) ns"))
+
+
 def ring_turns(text, kind, shape, what="ring"):
     """The median of the turns of a loop whose polls are of that kind, on an H100."""
     return middle(f"nvidia-h100/{text}.txt", rf"^{shape} {what} {kind} ([\d.]+) us")
