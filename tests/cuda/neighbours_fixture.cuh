@@ -177,6 +177,14 @@ neighbourhood random_lists(uint32_t blocks, uint32_t most, uint32_t seed) {
   return neighbourhood::of(lists);
 }
 
+/// What a buffer holds when all launches have ended.
+template <class Word>
+std::vector<Word> words_in(const cuda_buffer& buffer) {
+  std::vector<Word> values(buffer.bytes() / sizeof(Word));
+  check_cuda(cudaMemcpy(values.data(), buffer.address(), buffer.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
+  return values;
+}
+
 /// Words of all blocks, which go through steps in launches of the library and in plain ones.
 template <class Bits>
 class steps_beside_plain_ones {
@@ -210,21 +218,15 @@ class steps_beside_plain_ones {
     }
     check_cuda(cudaGetLastError(), "plain_step");
     check_cuda(cudaDeviceSynchronize(), "plain_step");
-    const auto found = read<Bits>(state_), expected = read<Bits>(plain_[done_ % 2]);
+    const auto found = words_in<Bits>(state_), expected = words_in<Bits>(plain_[done_ % 2]);
     uint64_t wrong = 0;
     for (size_t i = 0; i < found.size(); ++i) wrong += found[i] != expected[i] ? 1 : 0;
     EXPECT_EQ(wrong, 0u) << "words of " << found.size() << ", " << what;
-    EXPECT_EQ(read<uint32_t>(faults_)[0], 0u) << what;
+    EXPECT_EQ(words_in<uint32_t>(faults_)[0], 0u) << what;
   }
 
  private:
   size_t bytes() const { return size_t{who_.blocks()} * words_ * sizeof(Bits); }
-  template <class Word>
-  static std::vector<Word> read(const cuda_buffer& buffer) {
-    std::vector<Word> values(buffer.bytes() / sizeof(Word));
-    check_cuda(cudaMemcpy(values.data(), buffer.address(), buffer.bytes(), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    return values;
-  }
 
   neighbourhood who_;
   uint32_t words_;

@@ -482,13 +482,10 @@ def kill(name, include, compiler, beside=None):
     if mutant is None:
         raise SystemExit(f"There is no mutant {name}.")
     with tempfile.TemporaryDirectory() as folder:
-        include = os.path.abspath(include)
-        copy, sources = os.path.join(folder, "include"), os.path.join(folder, "src")
-        if mutant.header.startswith("src/"):
-            os.symlink(include, copy)
-            mirror(os.path.join(os.path.dirname(include), "src"), sources, *mutant.header.split("/")[1:])
-        else:
-            mirror(include, copy, "gpusync", *mutant.header.split("/"))
+        root, name_of_include = os.path.split(os.path.abspath(include))
+        copy_of_root = os.path.join(folder, "copy")
+        copy, sources = os.path.join(copy_of_root, name_of_include), os.path.join(copy_of_root, "src")
+        mirror(root, copy_of_root, *os.path.relpath(path_of(mutant, include), root).split(os.sep))
         with open(path_of(mutant, copy), "w", encoding="utf-8") as file:
             file.write(mutated(mutant, include))
         if mutant.program == "machine_code":
