@@ -210,7 +210,7 @@ class kept_block {
 
 }  // namespace gpusync::detail
 
-#if defined(__clang__)
+#if defined(__clang__) && !defined(__NVCC__)  // not for clang as nvcc's host compiler
 #define GPUSYNC_FUNCTION extern "C" __device__ __attribute__((used, always_inline))
 #else
 #define GPUSYNC_FUNCTION extern "C" __device__

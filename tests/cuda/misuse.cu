@@ -4,6 +4,7 @@
 
 #include <gpusync/gpusync.cuh>
 #include <gpusync/grid/addressed_barrier.cuh>
+#include <gpusync/launch/cuda_function.cuh>
 #include <gpusync/neighbours/channel_cuda.cuh>
 #include <gpusync/neighbours/cuda.cuh>
 #include <gpusync/reduce/reduce.cuh>
@@ -66,6 +67,7 @@ __global__ void misses(grid_barrier barrier, uint64_t span) {
 __global__ void waits_for_ever(grid_barrier barrier) {
   barrier.sync();
 }
+__global__ void needs_no_storage() {}
 __global__ void enters(grid_barrier barrier) {
   barrier.enter();
 }
@@ -141,8 +143,7 @@ void replays_sums_at_once(const cuda_device& gpu, reduction_storage& storage) {
     check_cuda(cudaGraphInstantiate(&replay, graph, 0), "cudaGraphInstantiate");
   }
   for (int i = 0; i < 2; ++i) check_cuda(cudaGraphLaunch(replays[i], streams[i]), "cudaGraphLaunch");
-  check_cuda(cudaStreamSynchronize(streams[0]), "cudaStreamSynchronize");
-  check_cuda(cudaStreamSynchronize(streams[1]), "cudaStreamSynchronize");
+  for (cudaStream_t stream : streams) synchronize(gpu, stream);
 }
 
 }  // namespace
@@ -163,6 +164,10 @@ int main(int argc, char** argv) {
   constexpr launch_shape shape{4, 64};
   const auto run = [&](auto kernel, auto... arguments) {
     launch(gpu, nullptr, shape, kernel, storage.barrier(), arguments...);
+  };
+  const auto breaks_a_rule = [&] {
+    run(waits_twice);
+    if (cudaDeviceSynchronize() == cudaSuccess) std::puts("the rule may be broken");
   };
   const std::map<std::string, std::function<void()>> ways{
       {"outsider",
@@ -223,6 +228,41 @@ int main(int argc, char** argv) {
       {"functions_after_a_loss", [&] { goes_on_after_a_loss<<<4, 64>>>(addressed.address(), 0); }},
       {"votes_after_a_loss", [&] { goes_on_after_a_loss<<<4, 64>>>(addressed.address(), 1); }},
       {"two_reductions", [&] { replays_sums_at_once(gpu, sums); }},
+      // What is called behind the failure, without a look at it.
+      {"launch_behind",
+       [&] {
+         breaks_a_rule();
+         run(waits_twice);
+       }},
+      {"kernel_alone_behind",
+       [&] {
+         breaks_a_rule();
+         launch(gpu, nullptr, shape, needs_no_storage);
+       }},
+      {"checked_behind",
+       [&] {
+         breaks_a_rule();
+         check_launch(gpu, nullptr, shape, waits_for_ever, storage.barrier());
+       }},
+      {"by_address_behind",
+       [&] {
+         breaks_a_rule();
+         launch_by_address(gpu, nullptr, shape, reinterpret_cast<const void*>(&waits_for_ever), {}, storage.barrier());
+       }},
+      {"function_behind",
+       [&] {
+         cudaFunction_t function;
+         check_cuda(cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(&waits_at)), "cudaGetFuncBySymbol");
+         breaks_a_rule();
+         uint64_t address = addressed.address();
+         launch_function(gpu, nullptr, shape, function, {&address}, addressed);
+       }},
+      {"sum_behind",
+       [&] {
+         const cuda_buffer in(gpu, 4'000'000), out(gpu, sizeof(float));
+         breaks_a_rule();
+         reduce(sums, nullptr, static_cast<const float*>(in.address()), 1'000'000, static_cast<float*>(out.address()));
+       }},
   };
   const auto way = ways.find(argc > 1 ? argv[1] : "");
   if (way == ways.end()) {

@@ -20,11 +20,9 @@ class cuda_failure : public runtime_failure {
   cuda_failure(const char* call, cudaError_t code)
       : runtime_failure(
             std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) + ").", code) {}
-  /// The same with a further sentence.
-  cuda_failure(const char* call, cudaError_t code, const std::string& words)
-      : runtime_failure(std::string(call) + " failed: " + cudaGetErrorString(code) + " (" + cudaGetErrorName(code) +
-                            ")." + (words.empty() ? "" : " ") + words,
-                        code) {}
+  /// A failure with a further sentence.
+  cuda_failure(const cuda_failure& failure, const std::string& words)
+      : runtime_failure(std::string(failure.what()) + " " + words, failure.code()) {}
 };
 
 /// Throws cuda_failure unless `code` is cudaSuccess; `call` says what was called. Clears the runtime's sticky copy of

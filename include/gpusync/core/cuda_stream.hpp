@@ -1,10 +1,49 @@
-// What a launch asks of its stream. Needs the CUDA runtime's headers, not nvcc.
+// What a launch asks of its device and its stream. Needs the CUDA runtime's headers, not nvcc.
 #pragma once
 
 #include <gpusync/core/cuda_device.hpp>
 #include <gpusync/core/cuda_driver.hpp>
+#include <gpusync/core/storage_control.hpp>
 
 namespace gpusync::detail {
+
+/// Whether a call that failed with this code, of the runtime or the driver, found that a kernel had ended its context:
+/// each later call fails alike.
+inline bool ends_context(int code) {
+  switch (code) {
+    case cudaErrorLaunchFailure:  // also what a trap ends with
+    case cudaErrorIllegalInstruction:
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorHardwareStackError:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert: return true;
+    default: return false;
+  }
+}
+
+/// Makes `calls` to the runtime or the driver. If they find that a kernel has ended the context of CUDA device
+/// `device`, what they throw has what its storages report: which rule was broken, or who was waited for in vain.
+/// Precondition: the thread has no storage_control::hold. Throws what `calls` throw.
+template <class Calls>
+void with_reports(int device, Calls&& calls) {
+  const auto reports = [&](const runtime_failure& failure) {
+    return ends_context(failure.code()) ? storage_control::reports_of(device) : std::string();
+  };
+  try {
+    calls();
+  } catch (const cuda_failure& failure) {
+    const std::string words = reports(failure);
+    if (words.empty()) throw;
+    throw cuda_failure(failure, words);
+  } catch (const runtime_failure& failure) {
+    const std::string words = reports(failure);
+    if (words.empty()) throw;
+    throw runtime_failure(std::string(failure.what()) + " " + words, failure.code());
+  }
+}
 
 /// Whether what is launched on `stream` is captured into a graph. Throws cuda_failure.
 inline bool is_captured(cudaStream_t stream) {

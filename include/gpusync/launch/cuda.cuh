@@ -184,20 +184,24 @@ inline void start_admitted(cudaStream_t stream, const launch_shape& shape, const
 template <class... Parameters, class... Arguments>
 void inspect_function(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
                       void (*kernel)(Parameters...), Arguments&&... values) {
-  const cuda_device_scope scope(device.ordinal());
-  const kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
-  (void)inspect(device, stream, shape, reinterpret_cast<const void*>(kernel), arguments.handles(),
-                storage_control::hold());
+  with_reports(device.ordinal(), [&] {
+    const cuda_device_scope scope(device.ordinal());
+    const kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
+    (void)inspect(device, stream, shape, reinterpret_cast<const void*>(kernel), arguments.handles(),
+                  storage_control::hold());
+  });
 }
 
 template <class... Parameters, class... Arguments>
 void launch_function(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
                      void (*kernel)(Parameters...), Arguments&&... values) {
-  const cuda_device_scope scope(device.ordinal());
-  const void* function = reinterpret_cast<const void*>(kernel);
-  kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
-  const bool at_once = admit(device, stream, shape, function, arguments.handles());
-  arguments.with_pointers([&](void** pointers) { start_admitted(stream, shape, function, pointers, at_once); });
+  with_reports(device.ordinal(), [&] {
+    const cuda_device_scope scope(device.ordinal());
+    const void* function = reinterpret_cast<const void*>(kernel);
+    kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
+    const bool at_once = admit(device, stream, shape, function, arguments.handles());
+    arguments.with_pointers([&](void** pointers) { start_admitted(stream, shape, function, pointers, at_once); });
+  });
 }
 
 template <class Function, class... Arguments>
@@ -237,7 +241,8 @@ void require_co_resident(const cuda_device& device, void (*kernel)(Parameters...
 /// Throws not_co_resident, with the limit and its cause, if the blocks cannot all run at once; invalid_argument for a
 /// shape that no launch can have, a storage that is too small, of another device, or used for two handles of the
 /// launch; storage_in_use for one whose launches go to another stream; broken_barrier for one that must be reset;
-/// cuda_failure for the rest. Nothing was started then.
+/// cuda_failure for the rest, with the reason if an earlier launch broke a rule of the library and ended the device's
+/// context. Nothing was started then.
 template <class... Parameters, class... Arguments>
 void launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, void (*kernel)(Parameters...),
             Arguments&&... arguments) {
@@ -267,12 +272,14 @@ void launch_by_address(const cuda_device& device, cudaStream_t stream, const lau
                        std::vector<void*> arguments, Handles&&... handles) {
   static_assert((detail::is_handle<std::decay_t<Handles>>::value && ...),
                 "the last parameters are barriers or other handles");
-  const cuda_device_scope scope(device.ordinal());
-  detail::kernel_arguments<void(std::decay_t<Handles>...), Handles...> last(std::forward<Handles>(handles)...);
-  const bool at_once = detail::admit(device, stream, shape, kernel, last.handles());
-  last.with_pointers([&](void** pointers) {
-    arguments.insert(arguments.end(), pointers, pointers + sizeof...(handles));
-    detail::start_admitted(stream, shape, kernel, arguments.data(), at_once);
+  detail::with_reports(device.ordinal(), [&] {
+    const cuda_device_scope scope(device.ordinal());
+    detail::kernel_arguments<void(std::decay_t<Handles>...), Handles...> last(std::forward<Handles>(handles)...);
+    const bool at_once = detail::admit(device, stream, shape, kernel, last.handles());
+    last.with_pointers([&](void** pointers) {
+      arguments.insert(arguments.end(), pointers, pointers + sizeof...(handles));
+      detail::start_admitted(stream, shape, kernel, arguments.data(), at_once);
+    });
   });
 }
 
@@ -288,21 +295,21 @@ template <class... Parameters, class... Arguments>
 void check_launch(const cuda_device& device, cudaStream_t stream, const launch_shape& shape,
                   void (*kernel)(Parameters...), Arguments&&... arguments) {
   if constexpr (detail::argument_list<void(Parameters...), std::tuple<Arguments...>>::fits) {
-    const cuda_device_scope scope(device.ordinal());
-    detail::kernel_arguments<void(Parameters...), Arguments...> all(std::forward<Arguments>(arguments)...);
-    (void)detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all.handles());
+    detail::with_reports(device.ordinal(), [&] {
+      const cuda_device_scope scope(device.ordinal());
+      detail::kernel_arguments<void(Parameters...), Arguments...> all(std::forward<Arguments>(arguments)...);
+      (void)detail::admit(device, stream, shape, reinterpret_cast<const void*>(kernel), all.handles());
+    });
   }
 }
 
 /// Waits for `stream`. Throws cuda_failure if a launch has failed, with what the storages of the device have to say of
 /// it: which block missed which phase, or broke which rule.
 inline void synchronize(const cuda_device& device, cudaStream_t stream = nullptr) {
-  const cuda_device_scope scope(device.ordinal());
-  const cudaError_t code = cudaStreamSynchronize(stream);
-  if (code == cudaSuccess) return;
-  const std::string words = detail::storage_control::reports_of(device.ordinal());
-  (void)cudaGetLastError();
-  throw cuda_failure("cudaStreamSynchronize", code, words);
+  detail::with_reports(device.ordinal(), [&] {
+    const cuda_device_scope scope(device.ordinal());
+    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  });
 }
 
 }  // namespace gpusync

@@ -91,20 +91,22 @@ void check_launch_function(const cuda_device& device, cudaStream_t stream, const
                            Storages&... storages) {
   static_assert(sizeof...(Storages) != 0,
                 "a kernel that waits for all blocks has a barrier, whose storage stands here");
-  const detail::cuda_context_scope scope(device);
-  check_shape(device, shape);
-  const detail::driver_kernel asked(kernel);
-  require_co_resident(detail::residency_of(device, asked, shape), device.name(), shape,
-                      detail::needs_of(asked.attributes(), shape));
-  detail::handle_header headers[] = {storages.header()...};
-  detail::handle_list handles;
-  for (detail::handle_header& header : headers) handles.add(header);
-  const detail::storage_control::hold living;
-  const detail::launch_request request{
-      shape.blocks.count(), shape.threads.count(), device.ordinal(), stream, detail::is_captured(stream), true};
-  handles.check(living, request);
-  handles.for_each(living, [&](detail::storage_control& storage, const detail::handle_header& handle) {
-    storage.prepare(handle, request);
+  detail::with_reports(device.ordinal(), [&] {
+    const detail::cuda_context_scope scope(device);
+    check_shape(device, shape);
+    const detail::driver_kernel asked(kernel);
+    require_co_resident(detail::residency_of(device, asked, shape), device.name(), shape,
+                        detail::needs_of(asked.attributes(), shape));
+    detail::handle_header headers[] = {storages.header()...};
+    detail::handle_list handles;
+    for (detail::handle_header& header : headers) handles.add(header);
+    const detail::storage_control::hold living;
+    const detail::launch_request request{
+        shape.blocks.count(), shape.threads.count(), device.ordinal(), stream, detail::is_captured(stream), true};
+    handles.check(living, request);
+    handles.for_each(living, [&](detail::storage_control& storage, const detail::handle_header& handle) {
+      storage.prepare(handle, request);
+    });
   });
 }
 
@@ -123,10 +125,12 @@ void launch_function(const cuda_device& device, cudaStream_t stream, const launc
   static const auto start =
       detail::driver_function<CUresult (*)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                                            unsigned, CUstream, void**)>("cuLaunchCooperativeKernel");
-  const detail::cuda_context_scope scope(device);
-  detail::check_driver(start(kernel, shape.blocks.x, shape.blocks.y, shape.blocks.z, shape.threads.x, shape.threads.y,
-                             shape.threads.z, static_cast<unsigned>(shape.shared_bytes), stream, arguments.data()),
-                       "cuLaunchCooperativeKernel");
+  detail::with_reports(device.ordinal(), [&] {
+    const detail::cuda_context_scope scope(device);
+    detail::check_driver(start(kernel, shape.blocks.x, shape.blocks.y, shape.blocks.z, shape.threads.x, shape.threads.y,
+                               shape.threads.z, static_cast<unsigned>(shape.shared_bytes), stream, arguments.data()),
+                         "cuLaunchCooperativeKernel");
+  });
 }
 
 }  // namespace gpusync

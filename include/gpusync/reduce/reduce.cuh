@@ -314,37 +314,39 @@ void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t
   }
   detail::reduction_control& control = *storage.control_;
   const detail::reduction_side<T>& side = control.side<T>();
-  const cuda_device_scope scope(control.where.ordinal());
-  const detail::reduction_launch& launch = side.launch_for(count * sizeof(T), options);
-  const reduction_plan& plan = launch.plan;
-  reduction::input<T> input = reduction::cut(in, count);
-  detail::reduction_words words = side.words();
-  void* arguments[] = {&input, &out, &words};
+  detail::with_reports(control.where.ordinal(), [&] {
+    const cuda_device_scope scope(control.where.ordinal());
+    const detail::reduction_launch& launch = side.launch_for(count * sizeof(T), options);
+    const reduction_plan& plan = launch.plan;
+    reduction::input<T> input = reduction::cut(in, count);
+    detail::reduction_words words = side.words();
+    void* arguments[] = {&input, &out, &words};
 
-  // One block or cluster uses nothing of the storage's, on whatever stream it is.
-  std::unique_lock<std::mutex> lock(control.mutex, std::defer_lock);
-  if (plan.shares_memory()) {
-    const bool captured = detail::is_captured(stream);
-    lock.lock();
-    control.check({}, {1, 1, control.where.ordinal(), stream, captured});
-  }
-  cudaError_t code;
-  if (plan.finish == reduction_finish::cluster) {
-    const typename detail::reduction_side<T>::cluster_launch config(plan, stream);
-    code = cudaLaunchKernelExC(config.get(), launch.kernel, arguments);
-  } else {
-    uint64_t blocks = 1;
-    if (plan.finish != reduction_finish::one_block) {
-      const uint64_t tiles = std::max<uint64_t>(1, detail::reduction_side<T>::tiles_of(input.vectors * 16, plan));
-      blocks = plan.walk == reduction_walk::one_tile
-                   ? tiles
-                   : std::min(tiles, uint64_t{plan.blocks_per_sm} * control.where.sm_count());
+    // One block or cluster uses nothing of the storage's, on whatever stream it is.
+    std::unique_lock<std::mutex> lock(control.mutex, std::defer_lock);
+    if (plan.shares_memory()) {
+      const bool captured = detail::is_captured(stream);
+      lock.lock();
+      control.check({}, {1, 1, control.where.ordinal(), stream, captured});
     }
-    code =
-        cudaLaunchKernel(launch.kernel, dim3(static_cast<unsigned>(blocks)), dim3(plan.threads), arguments, 0, stream);
-  }
-  check_cuda(code, "The launch of a reduction");
-  if (lock) control.order.follow();
+    cudaError_t code;
+    if (plan.finish == reduction_finish::cluster) {
+      const typename detail::reduction_side<T>::cluster_launch config(plan, stream);
+      code = cudaLaunchKernelExC(config.get(), launch.kernel, arguments);
+    } else {
+      uint64_t blocks = 1;
+      if (plan.finish != reduction_finish::one_block) {
+        const uint64_t tiles = std::max<uint64_t>(1, detail::reduction_side<T>::tiles_of(input.vectors * 16, plan));
+        blocks = plan.walk == reduction_walk::one_tile
+                     ? tiles
+                     : std::min(tiles, uint64_t{plan.blocks_per_sm} * control.where.sm_count());
+      }
+      code = cudaLaunchKernel(launch.kernel, dim3(static_cast<unsigned>(blocks)), dim3(plan.threads), arguments, 0,
+                              stream);
+    }
+    check_cuda(code, "The launch of a reduction");
+    if (lock) control.order.follow();
+  });
 }
 
 }  // namespace gpusync
