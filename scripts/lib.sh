@@ -24,14 +24,16 @@ help_from_head() {
   exit 0
 }
 
-# What the tool is built from, and what the tests need besides.
+# What the tool is built from, what the tests are built with besides, and what they are run with.
 # shellcheck disable=SC2034  # used by those who source this
 tool_packages=(g++ cmake ninja-build git libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libboost-dev
   opencl-headers opencl-clhpp-headers ocl-icd-opencl-dev pocl-opencl-icd)
 # shellcheck disable=SC2034
-test_packages=("${tool_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev python3 python3-jsonschema
-  python3-pip python3-venv clang libclang-rt-14-dev doxygen chromium fonts-dejavu-core oclgrind parasail emboss mummer
-  bowtie-examples bowtie2-examples)
+test_build_packages=("${tool_packages[@]}" libgtest-dev libgmock-dev librapidcheck-dev python3 python3-jsonschema
+  python3-pip python3-venv clang libclang-rt-14-dev doxygen)
+# shellcheck disable=SC2034
+test_packages=("${test_build_packages[@]}" chromium fonts-dejavu-core oclgrind parasail emboss mummer bowtie-examples
+  bowtie2-examples)
 
 is_installed() {
   [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]

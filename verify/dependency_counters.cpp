@@ -171,7 +171,7 @@ struct forgets_epochs : model_memory {
 struct waits_and_takes_back {
   template <class Counters>
   static void await(Counters& counters, const std::vector<uint32_t>& which) {
-    const gpusync::detail::counter_places& at = places_of(counters);
+    const gpusync::detail::dependency_places& at = places_of(counters);
     uint32_t* const word = at.counter(which[0]);
     const uint32_t goal = at.expected[which[0]];
     while (model_memory::load<memory_order::acquire, scope::device>(word) != goal) explorer::active().pause();
@@ -179,7 +179,7 @@ struct waits_and_takes_back {
   }
   /// A handle begins with what its storage gave it.
   template <class Counters>
-  static const gpusync::detail::counter_places& places_of(const Counters& counters) {
+  static const gpusync::detail::dependency_places& places_of(const Counters& counters) {
     return reinterpret_cast<const gpusync::detail::counters_argument*>(&counters)->places;
   }
 };

@@ -99,7 +99,7 @@ void add_mutant(const std::string& name, failure expected, uint32_t phases, bool
 /// The machine on which the wait-free object itself is explored.
 template <uint32_t N>
 using whole_machine =
-    survivor_machine<model_machine<rmw::detail::roll_of_the_lost<N>, N, rmw::cas<rmw::publication::ordered>,
+    survivor_machine<model_machine<rmw::detail::lost_blocks_log<N>, N, rmw::cas<rmw::publication::ordered>,
                                    rmw::detail::phase_verdict<N>>>;
 
 }  // namespace

@@ -103,7 +103,7 @@ template <class Object, uint32_t N>
 struct noted_agreement : Object {
   struct participant {
     typename Object::participant own;
-    rmw::detail::roll_of_the_lost<N> apply(const rmw::detail::phase_verdict<N>& operation) {
+    rmw::detail::lost_blocks_log<N> apply(const rmw::detail::phase_verdict<N>& operation) {
       note_proposal<N>(operation);
       return own.apply(operation);
     }
@@ -118,7 +118,7 @@ struct noted_agreement : Object {
 /// The wait-free object as one step: what it has been shown to be elsewhere (verify.rmw).
 template <uint32_t N, memory_order Order = memory_order::acq_rel>
 struct agreement_at_once {
-  using log = rmw::detail::roll_of_the_lost<N>;
+  using log = rmw::detail::lost_blocks_log<N>;
   using verdict = rmw::detail::phase_verdict<N>;
   static_assert(sizeof(log) == 8 && sizeof(verdict) == 8, "both fit a word");
   static constexpr uint32_t words = 1;

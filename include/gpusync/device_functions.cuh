@@ -49,12 +49,13 @@ class kept_block {
     if (grid_.sync_block_or(log.lost(grid_) != 0)) grid_.fail(image_->report, misuse::lost_phase, 0);
   }
 
-  /// Without a deadline.
+  /// Without a deadline. Counted: a call of the kernel's own.
+  template <bool Counted = true>
   __device__ __forceinline__ void sync() const {
     state own = read();
     const algorithm::token arrived = algorithm::arrive_fused(grid_, nullptr, own);
     write_goal(own);
-    count_phase();
+    if (Counted) count_phase();
     wait_context<no_deadline> context({}, log_of_waits(), grid_.block(), algorithm::stamp(arrived));
     (void)algorithm::wait_fused(grid_, nullptr, own, arrived, context);
   }
@@ -105,7 +106,7 @@ class kept_block {
       votes::look(grid_, image_->words, own, known);
       // Votes are numbered anew in each launch: nothing of earlier ones may be left in the log.
       if (grid_.thread() == 0) log_of_waits().mark(grid_, grid_.block(), 0);
-      sync();
+      sync<false>();
     }
     votes::template bring<Kind, true, true>(grid_, image_->words, own, known, mine);
     if (grid_.thread() == 0) write_of_votes(known.count + 1, known.polled);  // all have read it, and will meet again
@@ -236,9 +237,11 @@ GPUSYNC_FUNCTION int gpusync_wait(long long address) {
   gpusync::detail::kept_block(address).wait();
   return 0;
 }
-/// basic_grid_barrier::sync_for(): 0 when all have come; 1 when a phase is lost: leave the kernel.
+/// basic_grid_barrier::sync_for(): 0 when all have come; 1 when a phase is lost: leave the kernel. Negative spans count
+/// as 0.
 GPUSYNC_FUNCTION int gpusync_sync_for(long long address, long long nanoseconds) {
-  return gpusync::detail::kept_block(address).sync_for(static_cast<gpusync::uint64_t>(nanoseconds));
+  const gpusync::uint64_t span = nanoseconds > 0 ? static_cast<gpusync::uint64_t>(nanoseconds) : 0;
+  return gpusync::detail::kept_block(address).sync_for(span);
 }
 /// basic_grid_barrier::sync_or(): 1 if `mine` is not 0 in any thread of any block.
 GPUSYNC_FUNCTION int gpusync_sync_or(long long address, int mine) {

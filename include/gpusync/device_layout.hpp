@@ -66,7 +66,6 @@ namespace detail {
 /// The head of a barrier's buffer that will lie at `address`.
 inline barrier_image image_head(uint32_t blocks, uint32_t sm_count, uint64_t address, uint64_t report,
                                 const grid::counter_rules& rules) {
-  constexpr uint32_t usual_threads = 256;
   barrier_image head{};
   head.tag = barrier_image::tag_of_images;
   head.capacity = blocks;
@@ -77,7 +76,8 @@ inline barrier_image image_head(uint32_t blocks, uint32_t sm_count, uint64_t add
   head.report = reinterpret_cast<timeout_report*>(report);
   for (uint32_t i = 0; i < 4; ++i) {
     const uint32_t most_per_sm = i == 3 ? 32 : 1u << i;
-    head.plans[i] = grid::packed_plan::of(rules.choose(most_per_sm * sm_count, usual_threads, sm_count));
+    head.plans[i] =
+        grid::packed_plan::of(rules.choose(most_per_sm * sm_count, grid::counter_rules::usual_threads, sm_count));
   }
   return head;
 }

@@ -30,6 +30,7 @@ std::vector<step_method> barrier_methods(const std::string& kind) {
     if constexpr (barrier::for_clusters) {
       for (const uint32_t size : {2u, 4u}) {
         step_method clustered = method;
+        clustered.barrier = method.name;
         clustered.name += "-" + std::to_string(size);
         clustered.cluster = size;
         methods.push_back(clustered);
@@ -45,9 +46,8 @@ std::vector<step_method> barrier_methods(const std::string& kind) {
 template <class Pointer, class List, class Make>
 Pointer with_algorithm(const step_method& method, Make&& make) {
   Pointer program;
-  const std::string size = method.cluster > 1 ? "-" + std::to_string(method.cluster) : "";
   List::for_each([&](auto algorithm) {
-    if (method.name == grid::name_of<decltype(algorithm)>() + size) program = make(algorithm);
+    if (barrier_of(method) == grid::name_of<decltype(algorithm)>()) program = make(algorithm);
   });
   return program;
 }

@@ -1,6 +1,5 @@
 #include "boundary/cuda_barriers.hpp"
 
-#include <random>
 #include <type_traits>
 #include <utility>
 
@@ -54,9 +53,7 @@ class barrier_of : public cuda_barrier {
   }
   void place_anew() override {
     if constexpr (placed_anywhere) {
-      // Allocations are told apart by multiples of 512 bytes, and lines of the L2 cache by less than a megabyte.
-      static std::minstd_rand pieces(std::random_device{}());
-      const cuda_buffer spacer(where_.device(), 512 * (1 + pieces() % 2048), where_.stream());
+      const cuda_buffer spacer = where_.spacer();
       storage_ = make();
     }
   }

@@ -1,10 +1,9 @@
 // Events by which the streams of several GPUs wait for each other. Needs the CUDA runtime's headers, not nvcc.
 #pragma once
 
-#include <memory>
-#include <type_traits>
 #include <vector>
 
+#include "boundary/cuda_event.hpp"
 #include "boundary/cuda_target.hpp"
 
 namespace gpusync::tool {
@@ -16,9 +15,7 @@ class step_events {
   explicit step_events(const std::vector<cuda_target>& targets) : targets_(targets) {
     for (const cuda_target& one : targets) {
       const cuda_device_scope scope(one.device().ordinal());
-      cudaEvent_t made = nullptr;
-      check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-      events_.emplace_back(made);
+      events_.emplace_back();
     }
   }
   /// After what was queued on each GPU, each goes on when all have come so far.
@@ -45,10 +42,6 @@ class step_events {
   }
 
  private:
-  struct destroy {
-    void operator()(cudaEvent_t event) const { (void)cudaEventDestroy(event); }
-  };
-
   void record(uint32_t gpu) const {
     const cuda_device_scope scope(targets_[gpu].device().ordinal());
     check_cuda(cudaEventRecord(events_[gpu].get(), targets_[gpu].stream()), "cudaEventRecord");
@@ -59,7 +52,7 @@ class step_events {
   }
 
   const std::vector<cuda_target>& targets_;
-  std::vector<std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, destroy>> events_;
+  std::vector<cuda_event> events_;
 };
 
 }  // namespace gpusync::tool

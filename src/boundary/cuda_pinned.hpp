@@ -2,10 +2,10 @@
 #pragma once
 
 #include <array>
-#include <memory>
-#include <type_traits>
 
 #include <gpusync/core/cuda_device.hpp>
+
+#include "boundary/cuda_event.hpp"
 
 namespace gpusync::tool {
 
@@ -29,14 +29,6 @@ class pinned_words {
 /// once: the host reads the answer to one while the device goes on to the next.
 class cuda_questions {
  public:
-  cuda_questions() {
-    for (event& one : answered_) {
-      cudaEvent_t made = nullptr;
-      check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-      one.reset(made);
-    }
-  }
-
   void ask(cudaStream_t stream, const uint32_t* word, uint32_t number) {
     const uint32_t slot = number % 2;
     check_cuda(cudaMemcpyAsync(words_.get() + slot, word, sizeof(uint32_t), cudaMemcpyDeviceToHost, stream),
@@ -50,13 +42,8 @@ class cuda_questions {
   }
 
  private:
-  struct destroy {
-    void operator()(cudaEvent_t event) const { (void)cudaEventDestroy(event); }
-  };
-  using event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, destroy>;
-
   const pinned_words<uint32_t> words_{2};
-  std::array<event, 2> answered_;
+  std::array<cuda_event, 2> answered_;
 };
 
 }  // namespace gpusync::tool

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <random>
 #include <string>
 #include <thread>
 
@@ -39,6 +40,12 @@ class cuda_target {
     size_t free = 0, total = 0;
     check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     return free;
+  }
+  /// Memory whose size is drawn, so that what is allocated while it lives lies elsewhere than before. Allocations are
+  /// told apart by multiples of 512 bytes, and lines of the L2 cache by less than a megabyte.
+  cuda_buffer spacer() const {
+    static std::minstd_rand pieces(std::random_device{}());
+    return cuda_buffer(device_, 512 * (1 + pieces() % 2048), stream_);
   }
   /// Copies to the device, complete for all streams when it returns.
   void upload(const cuda_buffer& to, const void* from, size_t bytes) const {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <random>
 #include <utility>
 
 #include <gpusync/core/cuda_memory.cuh>
@@ -27,9 +26,7 @@ class cuda_waiting_by : public cuda_waiting {
     });
   }
   void place_anew() override {
-    // Allocations are told apart by multiples of 512 bytes, and lines of the L2 cache by less than a megabyte.
-    static std::minstd_rand pieces(std::random_device{}());
-    const cuda_buffer spacer(where_.device(), 512 * (1 + pieces() % 2048), where_.stream());
+    const cuda_buffer spacer = where_.spacer();
     renew_(made_);
   }
 

@@ -15,7 +15,7 @@ class device_clock {
 
 /// Megahertz of a device's multiprocessors now; 0 if its kind has no clock that can be measured. Throws gpusync::error.
 inline double clock_mhz_of(const device_description& device) {
-  if (part_openers<device_clock>().count({"", device.kind}) == 0) return 0;
+  if (side_openers<device_clock>().count({"", device.kind}) == 0) return 0;
   return open_side<device_clock>(device)->mhz();
 }
 

@@ -17,13 +17,13 @@
 
 namespace gpusync::tool {
 
-template <class Part>
-using part_opener = std::function<std::unique_ptr<Part>(const device_description&)>;
+template <class Side>
+using side_opener = std::function<std::unique_ptr<Side>(const device_description&)>;
 
-/// The implementations of Part that this build has, by name where there are several for a kind of device.
-template <class Part>
-std::map<std::pair<std::string, device_kind>, part_opener<Part>>& part_openers() {
-  static std::map<std::pair<std::string, device_kind>, part_opener<Part>> all;
+/// The implementations of Side that this build has, by name where there are several for a kind of device.
+template <class Side>
+std::map<std::pair<std::string, device_kind>, side_opener<Side>>& side_openers() {
+  static std::map<std::pair<std::string, device_kind>, side_opener<Side>> all;
   return all;
 }
 
@@ -38,18 +38,18 @@ std::unique_ptr<Side> make_side(const device_description& device) {
 }
 
 /// Registers an implementation; called during static initialization.
-template <class Part>
+template <class Side>
 struct register_side {
-  register_side(device_kind kind, part_opener<Part> open, const std::string& name = "") {
-    part_openers<Part>()[{name, kind}] = std::move(open);
+  register_side(device_kind kind, side_opener<Side> open, const std::string& name = "") {
+    side_openers<Side>()[{name, kind}] = std::move(open);
   }
 };
 
 /// The implementation for a device; kept_if_stuck(). Throws gpusync::error if its kind has none, or it is stuck.
-template <class Part>
-std::shared_ptr<Part> open_side(const device_description& device, const std::string& name = "") {
-  const auto found = part_openers<Part>().find({name, device.kind});
-  if (found == part_openers<Part>().end()) {
+template <class Side>
+std::shared_ptr<Side> open_side(const device_description& device, const std::string& name = "") {
+  const auto found = side_openers<Side>().find({name, device.kind});
+  if (found == side_openers<Side>().end()) {
     throw error((name.empty() ? "This experiment" : "The workload " + name) + " does not run on " +
                 std::string(to_string(device.kind)) + " devices.");
   }

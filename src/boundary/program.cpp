@@ -18,6 +18,12 @@ uint32_t elements_of(const step_shape& shape) {
                                      shape.threads, all, UINT32_MAX / 2));
 }
 
+void require_whole_warps(const step_shape& shape, uint32_t warp_size) {
+  if (shape.threads != 0 && shape.threads % warp_size == 0) return;
+  throw invalid_argument(
+      fmt::format("Its blocks are whole warps: multiples of {} threads, and not {}.", warp_size, shape.threads));
+}
+
 std::vector<uint32_t> distinct(std::vector<uint32_t> counts, uint32_t most) {
   std::erase_if(counts, [most](uint32_t count) { return count == 0 || count > most; });
   std::sort(counts.begin(), counts.end());

@@ -31,6 +31,9 @@ struct step_shape {
 /// in 32 bits.
 uint32_t elements_of(const step_shape& shape);
 
+/// Throws invalid_argument for blocks that are not whole warps of so many threads.
+void require_whole_warps(const step_shape& shape, uint32_t warp_size = 32);
+
 /// Those of some counts that are from 1 to `most`, in order, each once.
 std::vector<uint32_t> distinct(std::vector<uint32_t> counts, uint32_t most = UINT32_MAX);
 
@@ -45,9 +48,16 @@ struct step_method {
   uint32_t cluster = 1;             ///< blocks per thread block cluster
   /// For placed counters: the plan to follow instead of the device's tuned one.
   std::optional<grid::counter_plan> plan = std::nullopt;
+  /// The barrier that blocks wait by, as its registry calls it; empty if the method is called so itself, or has none.
+  std::string barrier = {};
   /// For barriers and objects: not this library's own, but what its are compared with.
   bool rival = false;
 };
+
+/// The barrier of a method of that kind, as its registry calls it.
+inline const std::string& barrier_of(const step_method& method) {
+  return method.barrier.empty() ? method.name : method.barrier;
+}
 
 /// Whether a method is what people use without this library. Launches and graphs always are.
 inline bool is_rival(const step_method& method) {
@@ -55,11 +65,13 @@ inline bool is_rival(const step_method& method) {
          method.kind == method_kind::graph;
 }
 
-/// Names of methods that every device may have besides barriers.
+/// Names of methods that every device may have, and of the barrier that the others are compared with.
 namespace method_names {
 inline constexpr const char *none = name_of_floor, *host_wait = "launch-wait", *relaunch = "relaunch",
                             *cooperative = "cooperative-relaunch", *graph = "graph", *dependent_graph = "graph-pdl",
                             *late_dependent_graph = "graph-pdl-late", *while_graph = "graph-while";
+/// This library's default barrier on GPUs, as its registry names it.
+inline constexpr const char* default_barrier = "placed-counters-acquire-release";
 }  // namespace method_names
 
 /// What a check of the computed result found.

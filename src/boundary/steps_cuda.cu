@@ -289,10 +289,8 @@ std::unique_ptr<program> prepare_on_chip(const step_method& method, const step_s
                                          const cuda_computation& computation) {
   if (computation.on_chip == nullptr) return nullptr;
   for (const on_chip_form& form : on_chip_forms) {
-    const size_t suffix = std::strlen(form.suffix);
-    if (method.name.size() <= suffix || method.name.substr(method.name.size() - suffix) != form.suffix) continue;
-    const std::string barrier = method.name.substr(0, method.name.size() - suffix);
-    const void* const kernel = (computation.on_chip->kernels.*form.kernels).find(barrier);
+    if (method.barrier.empty() || method.name != method.barrier + form.suffix) continue;
+    const void* const kernel = (computation.on_chip->kernels.*form.kernels).find(method.barrier);
     if (kernel == nullptr) continue;
     cuda_on_chip::fitted fitted = computation.on_chip->fit(shape);
     cuda_computation own = computation;
@@ -300,7 +298,7 @@ std::unique_ptr<program> prepare_on_chip(const step_method& method, const step_s
     own.places.clear();
     return std::make_unique<steps_with_barrier>(
         launch_shape{shape.blocks, shape.threads, fitted.shared_bytes}, std::move(own), kernel,
-        make_cuda_barrier(barrier, *computation.where, shape.blocks, method.plan));
+        make_cuda_barrier(method.barrier, *computation.where, shape.blocks, method.plan));
   }
   return nullptr;
 }
@@ -330,12 +328,6 @@ std::unique_ptr<program> prepare_own(const step_method& method, const step_shape
   }
   return std::make_unique<steps_with_barrier>(launched, std::move(own), kernel,
                                               found->waits_by ? found->waits_by(*computation.where, shape) : nullptr);
-}
-
-/// The barrier of a method, as the registry calls it: methods for clusters stand for one barrier under several names.
-std::string barrier_named_by(const step_method& method) {
-  if (method.cluster == 1) return method.name;
-  return method.name.substr(0, method.name.size() - 1 - std::to_string(method.cluster).size());
 }
 
 }  // namespace
@@ -383,7 +375,7 @@ std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_k
                    method_kind::graph});
   }
   for (step_method& method : cuda_barrier_methods()) {
-    if (kernels.with_barrier.find(barrier_named_by(method)) != nullptr) all.push_back(std::move(method));
+    if (kernels.with_barrier.find(barrier_of(method)) != nullptr) all.push_back(std::move(method));
   }
   return all;
 }
@@ -400,6 +392,7 @@ std::vector<step_method> methods_of(const cuda_computation& what) {
   if (what.on_chip == nullptr) return all;
   for (const on_chip_form& form : on_chip_forms) {
     for (step_method& method : cuda_barrier_methods_in(what.on_chip->kernels.*form.kernels)) {
+      method.barrier = method.name;
       method.name += form.suffix;
       method.title += form.title;
       all.push_back(std::move(method));
@@ -439,7 +432,7 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
     return std::make_unique<while_graph_program>(launched, std::move(computation));
   }
 #endif
-  const std::string barrier = barrier_named_by(method);
+  const std::string& barrier = barrier_of(method);
   const void* const kernel = computation.kernels.with_barrier.find(barrier);
   if (kernel == nullptr) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
   launched.cluster = method.cluster;
@@ -452,7 +445,7 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
   uint64_t least = UINT64_MAX;
   for (const step_method& method : methods) {
     const void* const kernel =
-        method.name == method_names::cooperative ? kernels.single : kernels.with_barrier.find(barrier_named_by(method));
+        method.name == method_names::cooperative ? kernels.single : kernels.with_barrier.find(barrier_of(method));
     if (kernel != nullptr) least = std::min(least, gpusync::max_co_resident(device, kernel, {1, threads}).blocks());
   }
   return least;

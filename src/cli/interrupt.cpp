@@ -31,9 +31,12 @@ void catch_interrupts(bool in_words) {
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  (void)sigaction(SIGINT, &action, nullptr);
-  (void)sigaction(SIGTERM, &action, nullptr);
-  (void)sigaction(SIGHUP, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    // Who had it ignored, as nohup does, wants it so.
+    const bool is_ignored = sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+    if (!is_ignored) (void)sigaction(signal, &action, nullptr);
+  }
 }
 
 bool interrupted() {

@@ -52,6 +52,7 @@ experiment_sink sink_of(const job& one, document& results, run_journal& journal,
   experiment_sink sink;
   sink.interrupted = interrupted;
   sink.add = [&](row entry, bool claims_correctness) {
+    if (entry.interrupted) return;
     if (console.level == verbosity::verbose) say(console, in_one_line(entry));
     failed = failed || (entry.status == row_status::failed && claims_correctness);
     of_case.push_back({entry, claims_correctness});
@@ -89,8 +90,17 @@ const device_description& default_device(const experiment& what) {
     kinds.emplace_back(kind == device_kind::cuda ? "CUDA" : kind == device_kind::opencl ? "OpenCL" : "host");
   }
   for (const device_description& device : all_devices()) present.push_back(device.id);
-  throw no_such_device(fmt::format("{} needs a {} device; this machine has {}.", what.name, fmt::join(kinds, " or "),
+  throw no_such_device(fmt::format("{} needs {} {} device; this machine has {}.", what.name,
+                                   kinds.front() == "OpenCL" ? "an" : "a", fmt::join(kinds, " or "),
                                    fmt::join(present, ", ")));
+}
+
+bool holds_more(const std::string& path, const document& measured) {
+  try {
+    return std::filesystem::exists(path) && read_document(path).rows.size() > measured.rows.size();
+  } catch (const usage_error&) {
+    return false;  // it is no document
+  }
 }
 
 std::vector<device_description> devices_of(const std::vector<job>& jobs) {

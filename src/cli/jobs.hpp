@@ -38,6 +38,9 @@ std::string seconds_in_words(double seconds);
 /// What a run is: it goes on only as the same one.
 run_identity identity_of(const std::vector<std::string>& command, const std::vector<device_description>& devices);
 
+/// Whether the document that stands at `path` has more rows than these: an interrupted run does not take its place.
+bool holds_more(const std::string& path, const document& measured);
+
 /// How jobs are carried out. Any of the functions may be null.
 struct job_conduct {
   std::string title;  ///< of the progress; empty: the experiment's name

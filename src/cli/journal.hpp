@@ -61,6 +61,8 @@ class run_journal {
   /// Everything is in the document: the journal is not needed any more, unless it has cases that nobody asked for.
   void remove();
 
+  /// Whether there is one.
+  bool is_kept() const { return !path_.empty(); }
   /// How many cases were recalled so far, and how many nobody has asked for yet.
   size_t recalled() const { return recalled_; }
   size_t left() const { return known_.size(); }

@@ -124,15 +124,6 @@ fs::path folder_of(const std::string& name) {
   return name;
 }
 
-/// Whether the document that stands there has more rows than these.
-bool holds_more(const fs::path& document_path, const document& measured) {
-  try {
-    return fs::exists(document_path) && read_document(document_path).rows.size() > measured.rows.size();
-  } catch (const usage_error&) {
-    return false;  // it is no document
-  }
-}
-
 std::string count(size_t number, const char* what) {
   return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
 }

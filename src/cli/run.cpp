@@ -169,6 +169,10 @@ std::unique_ptr<run_journal> open_journal(const run_options& options, const std:
   std::error_code error;
   const bool regular = to_file && (std::filesystem::is_regular_file(*options.json, error) ||
                                    !std::filesystem::exists(*options.json, error));
+  if (options.resume && !regular) {
+    throw usage_error(
+        fmt::format("--resume goes on with the run of a file, and '{}' is none.", printable(*options.json)));
+  }
   if (!regular) return std::make_unique<run_journal>();
   return std::make_unique<run_journal>(*options.json, identity_of(options.command, devices), options.resume);
 }
@@ -202,7 +206,10 @@ exit_code run_run(const console_options& console, const run_options& options) {
   say_what_was(console, measured, *journal, jobs);
 
   // Files first: standard output may be a pipe that nobody reads any more.
-  std::vector<std::string> failures = write_outputs(outputs, results);
+  const bool nothing = measured.stopped && results.rows.empty();
+  const bool stays = measured.stopped && options.json && !nothing && holds_more(*options.json, results);
+  std::vector<std::string> failures;
+  if (!nothing && !stays) failures = write_outputs(outputs, results);
   if (complete && failures.empty()) {
     journal->remove();
     if (journal->left() > 0) {
@@ -213,7 +220,7 @@ exit_code run_run(const console_options& console, const run_options& options) {
   }
   const bool stdout_taken =
       std::any_of(outputs.begin(), outputs.end(), [](const output& one) { return one.file.is_stdout(); });
-  if (!stdout_taken) {
+  if (!stdout_taken && !nothing) {
     std::string text = to_table(results, console.color_data);
     if (!complete) text += "\nINCOMPLETE: the run was cut short; these are the rows that were finished.\n";
     const std::vector<std::string> found = answers(results);
@@ -221,14 +228,17 @@ exit_code run_run(const console_options& console, const run_options& options) {
     (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main looks whether standard output took it
   }
   for (const output& one : outputs) {
-    if (!one.file.is_stdout() && one.is_whole && failures.empty())
+    if (!one.file.is_stdout() && one.is_whole && failures.empty() && !nothing && !stays)
       say(console, fmt::format("Wrote {}.", one.file.path()));
   }
   failures.insert(failures.end(), measured.thrown.begin(), measured.thrown.end());
   if (!failures.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(failures, " ")));
   if (measured.stopped) {
-    say(console, "Interrupted: the finished rows were kept, marked incomplete.");
-    if (options.json && *options.json != "-") say(console, "The same command with --resume goes on from here.");
+    say(console, nothing            ? "Interrupted before anything was measured: nothing was written."
+                 : stays            ? "Interrupted: the results that are there have more rows, and stay."
+                 : !outputs.empty() ? "Interrupted: the finished rows were kept, marked incomplete."
+                                    : "Interrupted: the finished rows stand above.");
+    if (journal->is_kept() && !nothing) say(console, "The same command with --resume goes on from here.");
     return exit_code::failed;
   }
   if (measured.failed) say(console, "Some rows failed; their reasons stand in the table.");

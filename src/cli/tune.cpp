@@ -23,11 +23,14 @@ namespace gpusync::tool {
 
 namespace {
 
-constexpr const char* method_name = "placed-counters-acquire-release";
-
 const device_description& device_to_tune(const std::vector<std::string>& names) {
   if (names.size() > 1) throw usage_error("gpusync tune takes one device at a time.");
-  const device_description& device = names.empty() ? all_devices().front() : find_device(names[0]);
+  if (names.empty()) {
+    const auto gpu = std::ranges::find(all_devices(), device_kind::cuda, &device_description::kind);
+    if (gpu != all_devices().end()) return *gpu;
+    throw no_such_device("gpusync tune needs a CUDA device, and this machine has none: `gpusync doctor` says more.");
+  }
+  const device_description& device = find_device(names[0]);
   if (device.kind != device_kind::cuda) {
     throw usage_error(fmt::format(
         "gpusync tune needs a CUDA device: it places counters in a GPU's L2 cache, and {} is a device of kind {}.",
@@ -43,7 +46,7 @@ struct stop_tuning {};
 /// timed.
 plan_cost cost_under(workload& workload, const grid::counter_plan& plan, step_shape shape) {
   step_method method;
-  method.name = method_name;
+  method.name = method_names::default_barrier;
   method.plan = plan;
   repeat_options how;
   how.target_run_ns = 2.5e6;
@@ -100,7 +103,7 @@ std::vector<labelled_method> barriers_beside(workload& workload, const tuning_cl
   std::vector<labelled_method> found;
   for (const step_method& method : workload.methods()) {
     if (!method.ordered || method.kind != method_kind::barrier) continue;
-    if (method.name != method_name) {
+    if (method.name != method_names::default_barrier) {
       found.push_back({method, method.name, false});
       continue;
     }
@@ -161,7 +164,7 @@ beside_others compare_with_others(workload& workload, const tuning_class& one, c
         "{} blocks x {} threads: {} takes {:.3f} us idle and {:.3f} us with stores in flight, the best plan of {} "
         "{:.3f} and {:.3f}. No table can choose another algorithm: name it in programs for such grids.",
         one.shape.blocks, one.shape.threads, labelled[fastest].label, figure(idle[fastest]), figure(stores[fastest]),
-        method_name, figure(idle[ours]), figure(stores[ours]));
+        method_names::default_barrier, figure(idle[ours]), figure(stores[ours]));
     lines += "# " + found.warning + "\n";
   }
   return found;

@@ -51,7 +51,7 @@ void judge(const prepared_method& program, const compared& figures, row& entry) 
     return;
   }
   if (entry.status == row_status::ok && figures.samples.empty()) {
-    mark_skipped(entry, "Interrupted before a first sample.");
+    mark_interrupted(entry, "a first sample");
   }
   if (program.finish) program.finish(entry);
 }

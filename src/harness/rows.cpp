@@ -73,6 +73,11 @@ void mark_skipped(row& entry, const std::string& reason) {
   entry.reason = reason;
 }
 
+void mark_interrupted(row& entry, const std::string& before) {
+  mark_skipped(entry, "Interrupted before " + before + ".");
+  entry.interrupted = true;
+}
+
 void fill_in(row& entry, const std::function<void()>& work) try {
   require_not_stuck(entry.device);
   work();

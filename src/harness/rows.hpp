@@ -41,6 +41,10 @@ void mark_not_prepared(row& entry, const std::exception_ptr& thrown);
 /// Marks a row as skipped for that reason.
 void mark_skipped(row& entry, const std::string& reason);
 
+/// Marks a row of which nothing was measured when the user ended the run: it is left out of documents. `before`: "a
+/// first sample".
+void mark_interrupted(row& entry, const std::string& before);
+
 /// Fills a row in by `work`; what that throws of gpusync::error is the row's reason, as mark_thrown() has it. On a
 /// stuck device nothing is done.
 void fill_in(row& entry, const std::function<void()>& work);

@@ -66,7 +66,8 @@ __device__ __forceinline__ long long chain_clock_behind(double value) {
   return cycles;
 }
 
-__device__ __forceinline__ unsigned long long chain_timer() {
+/// Nanoseconds.
+__device__ __forceinline__ unsigned long long global_timer() {
   unsigned long long nanoseconds;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds)::"memory");
   return nanoseconds;
@@ -83,8 +84,8 @@ __device__ __forceinline__ unsigned int chain_sm() {
 __device__ inline unsigned long long begin_together(meeting_point* at, unsigned int arrived_by_then) {
   constexpr unsigned long long lead = 5'000;  // some ticks of the coarsest timer, and time for all to see the word
   constexpr unsigned int most_polls = 1u << 22;
-  const unsigned long long came = chain_timer();
-  if (atomicAdd(&at->arrived, 1u) + 1 == arrived_by_then) atomicExch(&at->start, chain_timer() + lead);
+  const unsigned long long came = global_timer();
+  if (atomicAdd(&at->arrived, 1u) + 1 == arrived_by_then) atomicExch(&at->start, global_timer() + lead);
   // What an earlier launch has left there is earlier than this block.
   volatile unsigned long long* const word = &at->start;
   unsigned long long start = *word;
@@ -92,8 +93,8 @@ __device__ inline unsigned long long begin_together(meeting_point* at, unsigned 
     if (polls == most_polls) return 0;
     start = *word;
   }
-  unsigned long long now = chain_timer();
-  while (now < start) now = chain_timer();
+  unsigned long long now = global_timer();
+  while (now < start) now = global_timer();
   return now;
 }
 
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(1024) timed_chain(chain_setting setting, warp_
       begin, end, setting.meeting != nullptr ? let_go : 1ull, chain_sm()};
 }
 
-/// What thread `thread` of block `block` hands over in a step: different in all of them.
+/// What thread `thread` of a block hands over in a step: different in all of them.
 __device__ __forceinline__ unsigned int exchanged_word(unsigned int thread, unsigned int step) {
   return step * 0x9e3779b9u ^ thread * 0x85ebca6bu;
 }

@@ -14,8 +14,6 @@ namespace gpusync::tool {
 
 namespace {
 
-using axis_values = axis_values;
-
 /// A model, and by which metric over which axis its rows are known.
 struct recipe {
   const char* metric;
@@ -31,19 +29,14 @@ constexpr recipe recipes[] = {{"run_time", "blocks", crossing_rows},
                               {"device_memory", "groups", opencl_memory_fits},
                               {"latency", "threads", level_fits}};
 
-const axis_value* find_axis(const row& entry, const std::string& name) {
-  const auto found = std::ranges::find(entry.axes, name, [](const auto& axis) { return axis.first; });
-  return found == entry.axes.end() ? nullptr : &found->second;
-}
-
 /// Whether a row is of a paper's decomposition, which is as printed and not fitted by us.
 bool is_printed_part(const row& entry) {
-  return is_published(entry) && find_axis(entry, "time_of") != nullptr;
+  return is_published(entry) && find_axis(entry.axes, "time_of") != nullptr;
 }
 
 bool is_fit(const row& entry) {
   if (is_printed_part(entry)) return false;
-  const axis_value* part = find_axis(entry, "time_of");
+  const axis_value* part = find_axis(entry.axes, "time_of");
   return is_line(entry) || (part != nullptr && *part == axis_value(time_of_sums));
 }
 

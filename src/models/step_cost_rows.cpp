@@ -28,8 +28,32 @@ int64_t nanoseconds(double us) {
 }
 
 const std::string* axis_word(const axis_values& axes, const char* name) {
-  const auto found = std::ranges::find(axes, name, [](const auto& axis) { return axis.first; });
-  return found == axes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  const axis_value* const found = find_axis(axes, name);
+  return found == nullptr ? nullptr : std::get_if<std::string>(found);
+}
+
+/// A number on an axis that a situation can hold; empty if it is none.
+std::optional<uint32_t> count_on(const axis_values& axes, const char* name) {
+  const std::optional<int64_t> value = axis_number(axes, name);
+  if (!value || *value < 0 || *value > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(*value);
+}
+
+/// Empty for a word that is no form of skew.
+std::optional<advice::skew_form> skew_of(const std::string& word) {
+  if (word == skew_none || word == skew_uniform) return advice::skew_form::uniform;
+  if (word == skew_exponential) return advice::skew_form::exponential;
+  return std::nullopt;
+}
+
+/// The same, if it is a situation that can be: documents are anybody's.
+std::optional<advice::situation> checked(const advice::situation& found) {
+  try {
+    check(found);
+  } catch (const invalid_argument&) {
+    return std::nullopt;
+  }
+  return found;
 }
 
 /// Of a shape like "132x256", in runs so long that no run begins.
@@ -42,33 +66,35 @@ std::optional<advice::situation> long_run(const std::string* shape) {
 
 /// What a row of experiment multi-gpu-barrier was measured in: steps without work and data; empty for other rows.
 std::optional<advice::situation> across_gpus(const row& entry) {
-  const std::optional<int64_t> gpus = axis_number(entry.axes, "gpus");
+  const std::optional<uint32_t> gpus = count_on(entry.axes, "gpus");
   const std::string* const data = axis_word(entry.axes, "data");
   std::optional<advice::situation> found = long_run(axis_word(entry.axes, "shape"));
   if (!found || !gpus || data == nullptr || *data != "none") return std::nullopt;
-  found->gpus = static_cast<uint32_t>(*gpus);
+  found->gpus = *gpus;
   found->stored_bytes = 0;
-  return found;
+  return checked(*found);
 }
 
 /// The same of experiment halo-exchange without overlap: its blocks need their neighbours under all methods.
 std::optional<advice::situation> halo_exchanged(const row& entry) {
-  const std::optional<int64_t> neighbours = axis_number(entry.axes, "neighbours"),
-                               bytes = axis_number(entry.axes, "bytes");
+  const std::optional<uint32_t> neighbours = count_on(entry.axes, "neighbours");
+  const std::optional<int64_t> bytes = axis_number(entry.axes, "bytes");
   const std::string *const work = axis_word(entry.axes, "work"), *const overlap = axis_word(entry.axes, "overlap");
   std::optional<advice::situation> found = long_run(axis_word(entry.axes, "shape"));
   if (!found || !neighbours || !bytes || work == nullptr || overlap == nullptr || *overlap != "no") return std::nullopt;
   found->waits_for = advice::dependence::neighbours;
-  found->neighbours = static_cast<uint32_t>(*neighbours);
+  found->neighbours = *neighbours;
   found->stored_bytes = static_cast<double>(*bytes);
-  if (*work == "none") return found;
+  if (*work == "none") return checked(*found);
   const size_t dash = work->find('-');
   const std::string form = work->substr(0, dash);
   found->step_us = dash == std::string::npos ? 0 : std::strtod(work->c_str() + dash + 1, nullptr) / 1000;
-  if (form == "constant") return found;
+  if (form == "constant") return checked(*found);
+  const std::optional<advice::skew_form> skew = skew_of(form);
+  if (!skew) return std::nullopt;
   found->skew_us = found->step_us;
-  found->skew = form == skew_exponential ? advice::skew_form::exponential : advice::skew_form::uniform;
-  return found;
+  found->skew = *skew;
+  return checked(*found);
 }
 
 /// Whether a row is of a device's measured and checked times.
@@ -105,6 +131,9 @@ axis_values axes_of(const advice::situation& where) {
 std::optional<advice::situation> situation_of(const axis_values& axes) {
   const std::string *const skew = axis_word(axes, "skew"), *const waits_for = axis_word(axes, "waits_for");
   if (skew == nullptr || waits_for == nullptr) return std::nullopt;
+  const std::optional<advice::skew_form> form = skew_of(*skew);
+  const std::optional<uint32_t> blocks = count_on(axes, "blocks"), threads = count_on(axes, "threads");
+  if (!form || !blocks || !threads) return std::nullopt;
   advice::situation found;
   bool is_whole = true;
   const auto number = [&](const char* name) {
@@ -112,26 +141,20 @@ std::optional<advice::situation> situation_of(const axis_values& axes) {
     is_whole = is_whole && value && *value >= 0;
     return value.value_or(0);
   };
-  found.blocks = static_cast<uint32_t>(number("blocks"));
-  found.threads = static_cast<uint32_t>(number("threads"));
+  found.blocks = *blocks;
+  found.threads = *threads;
   found.step_us = static_cast<double>(number("step_ns")) / 1000;
   found.skew_us = static_cast<double>(number("skew_ns")) / 1000;
-  found.skew = *skew == skew_exponential ? advice::skew_form::exponential : advice::skew_form::uniform;
+  found.skew = *form;
   found.stored_bytes = static_cast<double>(number("bytes"));
   found.kept_bytes = static_cast<double>(number("kept"));
   found.steps = static_cast<uint64_t>(number("steps"));
   found.resident_blocks = static_cast<uint64_t>(number("resident"));
   if (*waits_for != needs_all) {
     found.waits_for = advice::dependence::neighbours;
-    found.neighbours = *waits_for == "8" ? 8 : *waits_for == "4" ? 4 : 2;
+    found.neighbours = *waits_for == "8" ? 8 : *waits_for == "4" ? 4 : *waits_for == "2" ? 2 : 0;
   }
-  if (!is_whole) return std::nullopt;
-  try {
-    check(found);
-  } catch (const invalid_argument&) {
-    return std::nullopt;
-  }
-  return found;
+  return is_whole ? checked(found) : std::nullopt;
 }
 
 std::string in_words(const advice::situation& where) {

@@ -18,7 +18,7 @@ struct document;
 inline constexpr const char *step_costs_experiment = "step-costs", *step_time_metric = "step_time",
                             *room_method = "room", *costs_part = "part";
 
-/// A situation as axes, times in nanoseconds. Precondition: what of them is no whole number of those does not matter.
+/// A situation as axes, times rounded to whole nanoseconds.
 axis_values axes_of(const advice::situation& where);
 
 /// And back; empty for axes that are none.

@@ -50,8 +50,8 @@ switch_point switch_between(const sync_level& basic, const sync_level& more);
 /// That of each level to the next.
 std::vector<switch_point> switch_points(const std::vector<sync_level>& levels);
 
-/// What was measured of a level with the very code that is to be predicted: `at_one`, the time of one element, `slope`,
-/// the throughput below the switch.
+/// What was measured of a level with the very code that is to be predicted: `at_one`, the time of one element,
+/// `throughput` below the switch.
 struct measured_level {
   std::string name;
   double at_one = 0;

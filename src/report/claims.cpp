@@ -58,11 +58,11 @@ double distance(const row& entry, const json& claim) {
   double sum = is_line(entry) ? other_word : 0;
   if (!claim.contains("at")) return sum;
   for (const auto& [name, wanted] : claim.at("at").items()) {
-    const auto found = std::ranges::find(entry.axes, name, [](const auto& axis) { return axis.first; });
-    if (found == entry.axes.end()) continue;
-    const auto* number = std::get_if<int64_t>(&found->second);
+    const axis_value* const found = find_axis(entry.axes, name);
+    if (found == nullptr) continue;
+    const auto* number = std::get_if<int64_t>(found);
     if (number == nullptr || !wanted.is_number()) {
-      if (json(to_string(found->second)) != wanted) sum += other_word;
+      if (json(to_string(*found)) != wanted) sum += other_word;
     } else {
       sum += std::abs(std::log((static_cast<double>(*number) + 1) / (wanted.get<double>() + 1)));
     }

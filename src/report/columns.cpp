@@ -58,8 +58,7 @@ json axis_column(const std::vector<placed_row>& rows, const std::string& name, s
   std::vector<const axis_value*> values;
   bool numbers = true;
   for (const placed_row& each : rows) {
-    const auto found = std::ranges::find(each.entry->axes, name, [](const auto& axis) { return axis.first; });
-    values.push_back(found == each.entry->axes.end() ? nullptr : &found->second);
+    values.push_back(find_axis(each.entry->axes, name));
     numbers = numbers && (values.back() == nullptr || std::holds_alternative<int64_t>(*values.back()));
   }
   json column = json::array();

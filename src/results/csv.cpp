@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "results/groups.hpp"
 #include "results/text.hpp"
 
 namespace gpusync::tool {
@@ -71,8 +72,8 @@ field_list header(const field_list& axes, const field_list& metrics) {
 field_list fields_of(const row& entry, const field_list& axes, const field_list& metrics) {
   field_list fields = {entry.experiment, fmt::format("{}", fmt::join(entry.items, " ")), entry.device};
   for (const std::string& name : axes) {
-    const auto found = std::ranges::find(entry.axes, name, [](const auto& axis) { return axis.first; });
-    fields.push_back(found == entry.axes.end() ? "" : to_string(found->second));
+    const axis_value* const found = find_axis(entry.axes, name);
+    fields.push_back(found == nullptr ? "" : to_string(*found));
   }
   fields.push_back(entry.method);
   for (const std::string& name : metrics) append_metric(fields, entry.find_metric(name));

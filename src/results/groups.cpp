@@ -119,12 +119,15 @@ std::string axes_in_words(const axis_values& axes) {
   return words;
 }
 
+const axis_value* find_axis(const axis_values& axes, const std::string& name) {
+  const auto found = std::ranges::find(axes, name, [](const auto& axis) { return axis.first; });
+  return found == axes.end() ? nullptr : &found->second;
+}
+
 std::optional<int64_t> axis_number(const axis_values& axes, const std::string& name) {
-  for (const auto& [axis, value] : axes) {
-    const auto* number = std::get_if<int64_t>(&value);
-    if (axis == name && number != nullptr) return *number;
-  }
-  return std::nullopt;
+  const axis_value* const found = find_axis(axes, name);
+  const auto* const number = found == nullptr ? nullptr : std::get_if<int64_t>(found);
+  return number == nullptr ? std::nullopt : std::optional(*number);
 }
 
 }  // namespace gpusync::tool

@@ -42,6 +42,9 @@ bool is_floor(const row& entry);
 /// with the row then, whether it is ok (the work alone may be nothing) or skipped.
 bool is_lost_in_noise(const row& entry);
 
+/// The value on an axis; null if there is no such axis.
+const axis_value* find_axis(const axis_values& axes, const std::string& name);
+
 /// The value of a metric; empty if there is none.
 std::optional<double> value_of(const row& entry, const std::string& metric);
 

@@ -6,6 +6,7 @@
 
 #include "results/cells.hpp"
 #include "results/context.hpp"
+#include "results/groups.hpp"
 #include "results/text.hpp"
 #include "results/verdict.hpp"
 
@@ -53,8 +54,8 @@ std::string table(const std::vector<line>& lines, size_t left) {
 }
 
 std::string axis_text(const row_group& group, const std::string& name) {
-  const auto found = std::ranges::find(group.axes, name, [](const auto& axis) { return axis.first; });
-  return found == group.axes.end() ? "" : escaped(to_string(found->second));
+  const axis_value* const found = find_axis(group.axes, name);
+  return found == nullptr ? "" : escaped(to_string(*found));
 }
 
 struct section {

@@ -50,6 +50,7 @@ struct row {
   std::optional<double> clock_mhz;          ///< the clock seen while this row was measured
   row_status status = row_status::ok;
   std::optional<std::string> reason;  ///< one sentence; always there when the status is not ok
+  bool interrupted = false;           ///< the run was, before anything was measured: the row is for no document
 
   const metric* find_metric(const std::string& name) const;
 };

@@ -90,6 +90,39 @@ class Interrupt(ToolTest):
         self.assertTrue(document["rows"])
         self.assertNotIn("traceback", {row["method"] for row in document["rows"]})
 
+    def test_what_was_measured_before_stays_if_it_is_more(self):
+        command = [tool.TOOL, "run", "barrier-cost", "--quick", "-d", "host", "-a", "blocks=2", "-a", "threads=1", "--json"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "r.json")
+            self.assertEqual(subprocess.run([*command, path], capture_output=True, check=False).returncode, 0)
+            with open(path, "rb") as file:
+                whole = file.read()
+            for after in (0.03, 0.06, 0.1):
+                process = subprocess.Popen([*command, path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                time.sleep(after)
+                process.send_signal(signal.SIGINT)
+                _, err = process.communicate(timeout=60)
+                self.assertNotEqual(process.returncode, 0, "it was done before it could be interrupted")
+                with open(path, "rb") as file:
+                    self.assertEqual(file.read(), whole, err)
+                if process.returncode == 1:
+                    self.assertRegex(err, "Interrupted(: the results that are there have more rows, and stay"
+                                          "| before anything was measured: nothing was written)")
+                if os.path.exists(path + ".partial"):
+                    os.remove(path + ".partial")
+
+    def test_what_nohup_has_ignored_stays_ignored(self):
+        process = subprocess.Popen(
+            [tool.TOOL, "run", "barrier-cost", "--quick", "-d", "host", "-a", "blocks=2", "-a", "threads=1", "--verbose"],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        while "step_time" not in process.stderr.readline():
+            self.assertIsNone(process.poll(), "it has finished no row")
+        process.send_signal(signal.SIGHUP)
+        out, err = process.communicate(timeout=120)
+        self.assertNotIn("Interrupted", err)
+        self.assertNotIn("INCOMPLETE", out)
+
     def test_a_second_one_ends_at_once_and_leaves_no_document(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "r.json")

@@ -2,11 +2,17 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+
+# Who has run this in the background of a script had them ignored, and so would the tool.
+for interrupt in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    if signal.getsignal(interrupt) == signal.SIG_IGN:
+        signal.signal(interrupt, signal.SIG_DFL)
 
 TOOL = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else "gpusync"
 

@@ -104,6 +104,16 @@ extern "C" __global__ void lose_a_block_by_functions(gpusync::uint64_t address, 
   if (gpusync_sync_for(barrier, static_cast<long long>(nanoseconds)) != 0) atomicAdd(ended, 1u);
 }
 
+/// The same behind a vote, the first of the launch, which no phase of the barrier's own is counted for.
+extern "C" __global__ void lose_a_block_behind_a_vote(gpusync::uint64_t address, gpusync::uint32_t dead,
+                                                      gpusync::uint64_t nanoseconds, gpusync::uint32_t* ended) {
+  const auto barrier = static_cast<long long>(address);
+  gpusync_enter(barrier);
+  gpusync_sync_or(barrier, 0);
+  if (blockIdx.x == dead) return;
+  if (gpusync_sync_for(barrier, static_cast<long long>(nanoseconds)) != 0) atomicAdd(ended, 1u);
+}
+
 // What ends the launch.
 
 extern "C" __global__ void waits_at(gpusync::uint64_t address) {

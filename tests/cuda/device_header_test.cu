@@ -107,7 +107,7 @@ std::string said(int code, int wanted) {
 using text = char[1024];
 
 TEST_P(DeviceHeader, ADeadBlockIsNamedThroughTheCInterface) {
-  for (const char* kernel : {"lose_a_block", "lose_a_block_by_functions"}) {
+  for (const char* kernel : {"lose_a_block", "lose_a_block_by_functions", "lose_a_block_behind_a_vote"}) {
     gpusync_barrier* barrier = nullptr;
     uint64_t at = 0;
     ASSERT_EQ(gpusync_barrier_create(0, sms(), &barrier), GPUSYNC_OK) << gpusync_last_error();
@@ -142,6 +142,19 @@ TEST_P(DeviceHeader, ADeadBlockIsNamedThroughTheCInterface) {
     EXPECT_EQ(contents(counted)[0], (sms() - 1) * threads) << "none more";
     gpusync_barrier_destroy(barrier);
   }
+}
+
+TEST_P(DeviceHeader, ANegativeSpanIsOverAtOnce) {
+  addressed_barrier_storage storage(device(), sms());
+  const cuda_buffer counted = words(1);
+  uint64_t at = storage.address(), span = static_cast<uint64_t>(-1);
+  uint32_t dead = 0;
+  uint32_t* ended = address(counted);
+  launch_function(device(), nullptr, {sms(), threads}, function("lose_a_block_by_functions"),
+                  {&at, &dead, &span, &ended}, storage);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+  EXPECT_EQ(contents(counted)[0], (sms() - 1) * threads);
+  EXPECT_EQ(storage.missing().size(), 1u);
 }
 
 TEST_P(DeviceHeader, WhatCannotRunIsRefusedWithTheNumbers) {

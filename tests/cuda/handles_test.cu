@@ -156,6 +156,21 @@ TEST_F(CudaRefusals, AStorageOfAnotherDevice) {
   synchronize(second);
 }
 
+TEST_F(CudaRefusals, ALaunchThatCouldNotBeStartedBindsNoStorageToItsStream) {
+  grid_barrier_storage storage(device(), 4);
+  other_stream one, two;
+  const auto start = [&](cudaStream_t stream) { launch(device(), stream, {4, 32}, takes_one, storage.barrier()); };
+  check_cuda(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
+  ASSERT_NE(cudaStreamSynchronize(one), cudaSuccess) << "which no capture may do: it is invalid from now on";
+  EXPECT_THROW(start(one), cuda_failure);
+  cudaGraph_t graph = nullptr;
+  EXPECT_NE(cudaStreamEndCapture(one, &graph), cudaSuccess);
+  (void)cudaGetLastError();
+  EXPECT_NO_THROW(start(two));
+  EXPECT_THROW(start(one), storage_in_use) << "the last launch that took place is on the other stream";
+  synchronize(device(), two);
+}
+
 TEST_F(CudaRefusals, AStorageOnASecondStreamUntilItIsHandedOver) {
   grid_barrier_storage storage(device(), 4);
   other_stream one, two;

@@ -68,6 +68,9 @@ __global__ void waits_for_ever(grid_barrier barrier) {
   barrier.sync();
 }
 __global__ void needs_no_storage() {}
+__global__ void runs_phases(cuda_phased_storage<phased::striding>::grid_type grid) {
+  grid.run(2, [](uint32_t, uint32_t) {});
+}
 __global__ void enters(grid_barrier barrier) {
   barrier.enter();
 }
@@ -256,6 +259,12 @@ int main(int argc, char** argv) {
          breaks_a_rule();
          uint64_t address = addressed.address();
          launch_function(gpu, nullptr, shape, function, {&address}, addressed);
+       }},
+      {"phased_behind",
+       [&] {
+         cuda_phased_storage<phased::striding> grids(gpu, 10);
+         breaks_a_rule();
+         launch_phased(gpu, nullptr, phased_shape{10, 64}, runs_phases, grids);
        }},
       {"sum_behind",
        [&] {

@@ -66,6 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
         misuse_case{"checked_behind", broken_rule, "cudaFuncGetAttributes"},
         misuse_case{"by_address_behind", broken_rule, "cudaFuncGetAttributes"},
         misuse_case{"function_behind", broken_rule, "cuFuncGetAttribute"},
+        misuse_case{"phased_behind", broken_rule, "cudaFuncGetAttributes"},
         misuse_case{"sum_behind", broken_rule, "cudaStreamIsCapturing"},
         misuse_case{"outlives", "waited without a deadline at a barrier of which a phase had been given up"}),
     [](const auto& each) { return std::string(each.param.way); });

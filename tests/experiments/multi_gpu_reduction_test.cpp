@@ -121,12 +121,12 @@ class MultiGpuReduction : public ::testing::Test {
   document found_;
 
  private:
-  static auto openers() -> decltype(part_openers<multi_gpu_reduction_device>()) {
-    return part_openers<multi_gpu_reduction_device>();
+  static auto openers() -> decltype(side_openers<multi_gpu_reduction_device>()) {
+    return side_openers<multi_gpu_reduction_device>();
   }
   static std::pair<std::string, device_kind> key() { return {"", device_kind::cuda}; }
 
-  const part_opener<multi_gpu_reduction_device> before_;
+  const side_opener<multi_gpu_reduction_device> before_;
 };
 
 TEST_F(MultiGpuReduction, OverSingleIsOfRoundsThatBelongTogether) {

@@ -65,14 +65,14 @@ class known_device : public reduction_device {
 template <class Side>
 class in_place {
  public:
-  explicit in_place(part_opener<Side> opener) : before_(part_openers<Side>()[key()]) {
-    part_openers<Side>()[key()] = std::move(opener);
+  explicit in_place(side_opener<Side> opener) : before_(side_openers<Side>()[key()]) {
+    side_openers<Side>()[key()] = std::move(opener);
   }
   ~in_place() {
     if (before_) {
-      part_openers<Side>()[key()] = before_;
+      side_openers<Side>()[key()] = before_;
     } else {
-      part_openers<Side>().erase(key());
+      side_openers<Side>().erase(key());
     }
   }
   in_place(const in_place&) = delete;
@@ -80,7 +80,7 @@ class in_place {
 
  private:
   static std::pair<std::string, device_kind> key() { return {"", device_kind::cuda}; }
-  const part_opener<Side> before_;
+  const side_opener<Side> before_;
 };
 
 class Reduction : public ::testing::Test {

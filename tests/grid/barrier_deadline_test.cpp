@@ -7,6 +7,13 @@ namespace {
 using namespace std::chrono_literals;
 using test::expect_clean;
 
+/// Host threads that never give up a phase: what is asked of those that may is not asked of them.
+struct trusting_grid : host_grid {
+  static constexpr bool may_lose_phases = false;
+  explicit trusting_grid(const host_grid& grid) : host_grid(grid) {}
+  static trusting_grid current() { return trusting_grid(host_grid::current()); }
+};
+
 template <class Algorithm>
 class HostBarrierDeadlines : public test::HostBarrierTest<Algorithm> {};
 TYPED_TEST_SUITE(HostBarrierDeadlines, test::portable_types, test::algorithm_names);
@@ -32,6 +39,26 @@ TYPED_TEST(HostBarrierDeadlines, NamesTheBlockAndThePhaseThatADeadlineMissed) {
   EXPECT_EQ(timed_out, 6) << "every thread of every block that waited";
   EXPECT_LT(longest, 2 * limit / 1us);
   EXPECT_EQ(memory.missing(), (std::vector<missing_block>{{2, 3}}));
+}
+
+TYPED_TEST(HostBarrierDeadlines, EnteringIsNoArrivalWherePhasesCannotBeLostEither) {
+  host_barrier_storage<TypeParam, trusting_grid> memory(2);
+  std::atomic<bool> there{false}, early{false};
+  launch(
+      host_device{}, {2, 1},
+      [&](basic_grid_barrier<TypeParam, trusting_grid> b) {
+        if (b.try_enter() == wait_status::timed_out) return;
+        if (host_grid::current().block() == 1) {
+          std::this_thread::sleep_for(20ms);
+          there = true;
+        }
+        b.sync();
+        if (!there) early = true;
+        b.sync();
+      },
+      memory.barrier());
+  EXPECT_TRUE(there);
+  EXPECT_FALSE(early);
 }
 
 TYPED_TEST(HostBarrierDeadlines, NamesSeveralMissingBlocksAndEarlierLaunchesDoNotConfuseIt) {

@@ -60,7 +60,7 @@ std::vector<counter_plan> all_plans() {
       for (const uint16_t partitions : numbers{1, 2}) {
         for (const uint16_t second : numbers{0, 1}) {
           const counter_plan plan{counters, copies, partitions, second, 200};
-          if (barrier_tuning::valid(plan)) plans.push_back(plan);
+          if (grid::valid(plan)) plans.push_back(plan);
         }
       }
     }
@@ -91,7 +91,7 @@ barrier_tuning any_tuning(uint32_t most_quarters, uint32_t most_threads) {
 void expect_good_table(const barrier_tuning& tuning) {
   ASSERT_GT(tuning.rules.count, 0u);
   ASSERT_LE(tuning.rules.count, counter_rules::most);
-  for (uint32_t i = 0; i < tuning.rules.count; ++i) EXPECT_TRUE(barrier_tuning::valid(tuning.rules.rules[i].plan)) << i;
+  for (uint32_t i = 0; i < tuning.rules.count; ++i) EXPECT_TRUE(grid::valid(tuning.rules.rules[i].plan)) << i;
   const counter_rule& last = tuning.rules.rules[tuning.rules.count - 1];
   EXPECT_EQ(last.blocks_per_sm, any);
   EXPECT_EQ(last.threads, any);
@@ -235,7 +235,7 @@ RC_GTEST_PROP(BarrierTuning, AnyTextIsReadOrRefusedInWords, (const std::string& 
   try {
     const barrier_tuning tuning = barrier_tuning::read(stream, "my.table");
     RC_ASSERT(tuning.rules.count >= 1 && tuning.rules.count <= counter_rules::most);
-    for (uint32_t i = 0; i < tuning.rules.count; ++i) RC_ASSERT(barrier_tuning::valid(tuning.rules.rules[i].plan));
+    for (uint32_t i = 0; i < tuning.rules.count; ++i) RC_ASSERT(grid::valid(tuning.rules.rules[i].plan));
   } catch (const invalid_argument& wrong) {
     RC_ASSERT(std::string(wrong.what()).find("my.table") == 0u);
   }
@@ -360,7 +360,7 @@ TEST(CounterPlan, AFittedPlanHasNoMoreCountersThanMembersNorLanesThanThreads) {
 TEST(CounterPlan, AFittedPlanIsValidAndNotLargerAndFitsAsItIs) {
   for_all_grids([](const counter_plan& plan, uint32_t members, uint32_t threads, uint32_t warp_size) {
     const counter_plan fitted = grid::fit(plan, members, threads, warp_size);
-    ASSERT_TRUE(barrier_tuning::valid(fitted)) << "powers of two stay powers of two";
+    ASSERT_TRUE(grid::valid(fitted)) << "powers of two stay powers of two";
     ASSERT_LE(fitted.sub_counters, plan.sub_counters);
     ASSERT_LE(fitted.copies, plan.copies);
     ASSERT_LE(fitted.partitions, plan.partitions);

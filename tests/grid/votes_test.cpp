@@ -388,7 +388,7 @@ TEST(PlannedVotes, EveryAnswerIsRightUnderAnyPlan) {
 TEST(PlannedVotes, NoPlanHasItsWordWhereVotesAre) {
   for (uint32_t bits = 0; bits < 32; ++bits) {
     const grid::packed_plan plan{bits};
-    if (!barrier_tuning::valid(plan.unpacked())) continue;
+    if (!grid::valid(plan.unpacked())) continue;
     for (const uint32_t votes : {grid::vote_word::first, grid::vote_word::second}) {
       EXPECT_NE(plan.word(), votes);
       EXPECT_NE(plan.word(), votes + 1);

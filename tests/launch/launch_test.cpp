@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <memory>
 #include <set>
+#include <stdexcept>
+
+#include "support/refusal.hpp"
 
 namespace gpusync {
 namespace {
@@ -80,6 +85,35 @@ TEST(HostLaunch, GivesEveryThreadItsOwnCopyOfTheArguments) {
   launch(
       host_device{}, {4, 2}, [](int copy) { EXPECT_EQ(copy++, 7); }, value);
   EXPECT_EQ(value, 7);
+}
+
+TEST(HostLaunch, AStorageThatItsKernelDestroysLeavesTheOthersFree) {
+  for (const bool throws : {false, true}) {
+    auto first = std::make_unique<host_grid_barrier_storage>(1);
+    host_grid_barrier_storage second(1);
+    const auto kernel = [&](host_grid_barrier, host_grid_barrier) {
+      first.reset();
+      if (throws) throw std::runtime_error("mine");
+    };
+    const auto start = [&] { launch(host_device{}, {1, 1}, kernel, first->barrier(), second.barrier()); };
+    if (throws) {
+      EXPECT_THROW(start(), std::runtime_error);
+      EXPECT_NE(second.report(), "") << "the launch ended in a phase";
+      second.reset();
+    } else {
+      start();
+    }
+    EXPECT_NO_THROW(launch(
+        host_device{}, {1, 1}, [](host_grid_barrier barrier) { barrier.sync(); }, second.barrier()));
+  }
+}
+
+TEST(HostLaunch, StartsManyThreadsWithoutAPollEach) {
+  std::atomic<uint32_t> ran{0};
+  const auto begin = std::chrono::steady_clock::now();
+  launch(host_device{}, {3000, 1}, [&] { ++ran; });
+  EXPECT_EQ(ran, 3000u);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
 }
 
 TEST(HostLaunch, ThrowsWhatABlockThrewAndReleasesTheOthersFromTheirWaits) {

@@ -189,8 +189,17 @@ TEST(StepCostRows, AxesThatAreNoSituationAreNone) {
     without.erase(without.begin() + static_cast<std::ptrdiff_t>(i));
     EXPECT_FALSE(situation_of(without)) << axes[i].first;
   }
-  axes.front().second = int64_t{0};
-  EXPECT_FALSE(situation_of(axes)) << "no blocks";
+  const auto with = [&](const char* name, axis_value value) {
+    axis_values other = axes;
+    std::ranges::find(other, name, [](const auto& axis) { return axis.first; })->second = std::move(value);
+    return situation_of(other);
+  };
+  for (const int64_t blocks : {int64_t{0}, int64_t{-1}, (int64_t{1} << 32) + 132}) EXPECT_FALSE(with("blocks", blocks));
+  EXPECT_FALSE(with("threads", (int64_t{1} << 32) + 256));
+  EXPECT_FALSE(with("waits_for", "3"));
+  EXPECT_FALSE(with("waits_for", "some"));
+  EXPECT_FALSE(with("skew", "wild"));
+  EXPECT_TRUE(with("skew", "exponential"));
 }
 
 /// A document with these times as rows of step-costs.
@@ -226,6 +235,40 @@ TEST(StepCostRows, ADocumentGivesTheCostsOfItsCheckedRows) {
   EXPECT_EQ(found.room.sms, 100u);
   EXPECT_EQ(found.ways.front().points, 80u);
   EXPECT_LT(worst_error(found.ways.front(), truth), 0.01);
+}
+
+TEST(StepCostRows, RowsOfExchangesAndOfSeveralGpusThatCannotBeAreNone) {
+  row exchange, across;
+  exchange.experiment = "halo-exchange";
+  exchange.method = name_of(way::halo);
+  exchange.axes = {{"shape", "132x256"},
+                   {"neighbours", int64_t{2}},
+                   {"bytes", int64_t{64}},
+                   {"work", "uniform-900"},
+                   {"overlap", "no"}};
+  across.experiment = "multi-gpu-barrier";
+  across.method = name_of(way::gpus_barrier);
+  across.axes = {{"shape", "132x256"}, {"gpus", int64_t{2}}, {"data", "none"}};
+  const auto count = [](row entry, size_t axis, std::optional<axis_value> value) {
+    entry.device = "cuda:0";
+    entry.verified = true;
+    entry.metrics = {{step_time_metric, plain_metric(0.5, "us", 7)}};
+    if (value) entry.axes[axis].second = *value;
+    return observations_of({entry}, "cuda:0").size();
+  };
+  EXPECT_EQ(count(exchange, 0, {}), 1u);
+  EXPECT_EQ(count(across, 0, {}), 1u);
+  for (const char* shape : {"132x0", "0x256", "132x2048", "132"}) {
+    EXPECT_EQ(count(exchange, 0, shape), 0u) << shape;
+    EXPECT_EQ(count(across, 0, shape), 0u) << shape;
+  }
+  EXPECT_EQ(count(exchange, 1, (int64_t{1} << 32) + 2), 0u);
+  EXPECT_EQ(count(exchange, 1, int64_t{3}), 0u);
+  EXPECT_EQ(count(exchange, 2, int64_t{-1}), 0u);
+  EXPECT_EQ(count(exchange, 3, "wild-900"), 0u);
+  EXPECT_EQ(count(exchange, 3, "uniform--900"), 0u);
+  EXPECT_EQ(count(across, 1, int64_t{0}), 0u);
+  EXPECT_EQ(count(across, 1, (int64_t{1} << 32) + 2), 0u);
 }
 
 TEST(StepCostRows, HaloExchangesCountForTheNeighboursThatStepCostsHaveNot) {

@@ -31,7 +31,7 @@ void closings_wrap_together() {
   using rmw::detail::arrival_word;
   constexpr uint64_t arrivals = 12345;
   uint64_t word = arrivals;
-  rmw::detail::roll_of_the_lost<blocks> agreed;
+  rmw::detail::lost_blocks_log<blocks> agreed;
   for (uint32_t phase = 0; phase < (1u << 15) + 3 && failures == 0; ++phase) {
     word = arrival_word::closed(word, phase);
     expect(arrival_word::count(word) == arrivals, "to close a phase leaves the count as it is");

@@ -408,6 +408,9 @@ TEST(DependencyCounters, RefuseGraphsAndLaunchesThatCannotBe) {
   EXPECT_EQ(refusal(2, numbers{1}, lists{{2}}),
             "Block 2 should publish to dependency counter 0, but the grid has 2 blocks.");
   EXPECT_EQ(
+      refusal(2, numbers{3}, lists{{1, 0, 1}}),
+      "Block 1 is listed twice as one that publishes to dependency counter 0. List it once, however often it does.");
+  EXPECT_EQ(
       refusal(2, numbers{1}, lists{{0, 1}}),
       "Dependency counter 0 expects 1 publishes in an epoch, but 2 blocks publish to it. List each of them once.");
   EXPECT_EQ(

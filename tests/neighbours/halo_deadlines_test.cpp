@@ -50,7 +50,7 @@ TYPED_TEST(HaloDeadlines, NameTheNeighbourAndTheStep) {
             storage.template halo<TypeParam::halo::form_of>());
         EXPECT_EQ(storage.missing(), (named{{2, steps}})) << storage.report();
         EXPECT_EQ(told, 5 * threads);
-        EXPECT_NE(storage.report().find("timed out in phase " + std::to_string(steps)), std::string::npos);
+        EXPECT_NE(storage.report().find("this halo timed out in phase " + std::to_string(steps)), std::string::npos);
       }
     }
   }

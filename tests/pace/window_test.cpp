@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/refusal.hpp"
+
 namespace gpusync {
 namespace {
 
@@ -153,6 +155,17 @@ TEST(HostWindow, RefusesALeadThatCannotBe) {
       EXPECT_EQ(std::string(refused.what()),
                 "A window has a lead of 1 to 4096 epochs, not " + std::to_string(lead) + ".");
     }
+  }
+}
+
+TEST(HostWindow, ThatAllThreadsShareEndsTheLaunch) {
+  host_window_storage<> storage;
+  host_grid_window<> window = storage.window();
+  for (const bool leaves : {false, true}) {
+    const std::string said = test::refusal([&] {
+      launch(host_device{}, {2, 1}, [&] { leaves ? window.leave() : window.end_epoch(); });
+    });
+    EXPECT_NE(said.find("that all threads share"), std::string::npos) << said;
   }
 }
 

@@ -30,6 +30,8 @@ PAIRS = [
      "trivially copyable, of 4 or 8 bytes"),
     ("host_halo<double>* halo = nullptr; halo->send();", "host_halo<std::string>* halo = nullptr; halo->send();",
      "trivially copyable, of 4 or 8 bytes"),
+    ("float data[4]; launch(host_device{}, {4, 1}, [](float*) {}, &data[0]);",
+     "float data[4]; launch(host_device{}, {4, 1}, [](const float*) {}, data);", "cannot be copied: pass a pointer"),
 ]
 
 

@@ -8,6 +8,8 @@
 
 #include <gpusync/gpusync.hpp>
 
+#include "support/refusal.hpp"
+
 namespace gpusync {
 namespace {
 
@@ -224,6 +226,22 @@ TYPED_TEST(HostPhased, CountsPhasesOnFromOneRunToTheNext) {
   EXPECT_TRUE(compare(work, 7).none());
 }
 
+/// More resident blocks than virtual ones would have nothing to run, and run what is not there.
+TYPED_TEST(HostPhased, RefusesMoreBlocksThanVirtualOnes) {
+  host_phased_storage<TypeParam> storage(10, 4);
+  std::atomic<uint32_t> bodies{0};
+  const auto kernel = [&](typename host_phased_storage<TypeParam>::grid_type grid) {
+    grid.run(1, [&](uint32_t, uint32_t) { ++bodies; });
+  };
+  const std::string said = test::refusal([&] { launch(host_device{}, {4, 1}, kernel, storage.grid(3)); });
+  EXPECT_NE(said.find("The grid has 4 blocks, but a phased grid among its arguments has no more than 3"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(bodies, 0u);
+  launch(host_device{}, {3, 1}, kernel, storage.grid(3));
+  EXPECT_EQ(bodies, 3u);
+}
+
 /// A resident block that stays away from a phase is named, and the storage refused until it is reset.
 TYPED_TEST(HostPhased, NamesTheResidentBlockThatIsMissingAndThePhase) {
   constexpr uint32_t blocks = 10, resident = 3, absent = 1, last = 2;
@@ -244,6 +262,7 @@ TYPED_TEST(HostPhased, NamesTheResidentBlockThatIsMissingAndThePhase) {
       storage);
   EXPECT_EQ(timed_out, resident - 1);
   EXPECT_EQ(storage.missing(), (std::vector<missing_block>{{absent, last}}));
+  EXPECT_NE(storage.report().find("in phase " + std::to_string(last) + " of"), std::string::npos) << storage.report();
   EXPECT_THROW(relay_race(storage, {blocks, 1, 0, resident}, {1}), broken_barrier);
   storage.reset();
   EXPECT_TRUE(storage.missing().empty());

@@ -19,7 +19,7 @@ from gpusync import NotCoResident, _report, _residency  # noqa: E402
 
 # Not those of storages that Python has none of: reductions, halos, dependency counters, channels, and of host threads.
 OTHERS = {"shared_handle", "concurrent_calls", "out_of_turn", "no_such_word", "overtaken", "unknown_counter",
-          "surplus_publish", "incomplete_epoch", "wrong_end", "beyond_chunk"}
+          "surplus_publish", "incomplete_epoch", "wrong_end", "beyond_chunk", "too_many_warps"}
 
 
 def misuses():

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "06_lost_blocks/report.hpp"
+#include "support/refusal.hpp"
 #include "support/rmw_crews.hpp"
 
 namespace gpusync {
@@ -344,6 +345,15 @@ TEST(FaultTolerantBarrier, LosesBlocksThatTheLaunchDoesNotHave) {
         EXPECT_EQ(barrier.arrive_and_wait(100s), phase_outcome::passed);
       },
       storage.barrier());
+}
+
+TEST(FaultTolerantBarrier, ThatAllThreadsShareEndsTheLaunch) {
+  host_fault_tolerant_storage<4> storage(2);
+  host_fault_tolerant_barrier<4> barrier = storage.barrier();
+  const std::string said = test::refusal([&] {
+    launch(host_device{}, {2, 1}, [&] { (void)barrier.arrive_and_wait(100s); });
+  });
+  EXPECT_NE(said.find("that all threads share"), std::string::npos) << said;
 }
 
 TEST(FaultTolerantBarrier, RefusesWhatItCannotJoin) {

@@ -10,15 +10,15 @@ namespace gpusync::tool {
 /// As long as it lives, devices of that kind have a clock of so many megahertz.
 class known_clock {
  public:
-  known_clock(device_kind kind, double mhz) : kind_(kind), before_(part_openers<device_clock>()[{"", kind}]) {
-    part_openers<device_clock>()[{"", kind}] = [mhz](const device_description&) {
+  known_clock(device_kind kind, double mhz) : kind_(kind), before_(side_openers<device_clock>()[{"", kind}]) {
+    side_openers<device_clock>()[{"", kind}] = [mhz](const device_description&) {
       return std::make_unique<fixed>(mhz);
     };
   }
   known_clock(const known_clock&) = delete;
   known_clock& operator=(const known_clock&) = delete;
   ~known_clock() {
-    auto& all = part_openers<device_clock>();
+    auto& all = side_openers<device_clock>();
     if (before_) {
       all[{"", kind_}] = before_;
     } else {
@@ -37,7 +37,7 @@ class known_clock {
   };
 
   const device_kind kind_;
-  const part_opener<device_clock> before_;
+  const side_opener<device_clock> before_;
 };
 
 }  // namespace gpusync::tool

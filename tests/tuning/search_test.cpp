@@ -68,7 +68,7 @@ TEST(CoarsePlans, AreValidAndDistinct) {
         const std::vector<counter_plan> plans = coarse_plans({blocks, threads, false}, sm_count, has_partitions);
         ASSERT_FALSE(plans.empty());
         for (auto plan = plans.begin(); plan != plans.end(); ++plan) {
-          EXPECT_TRUE(barrier_tuning::valid(*plan));
+          EXPECT_TRUE(grid::valid(*plan));
           EXPECT_EQ(std::count(plan, plans.end(), *plan), 1);
         }
       }
@@ -125,7 +125,7 @@ RC_GTEST_PROP(SearchPlan, MeasuresNoPlanTwiceAndReturnsAllBestFirst, (bool has_p
       [&](const counter_plan& plan, const step_shape& asked) {
         RC_ASSERT(asked.blocks == shape.blocks);
         RC_ASSERT(asked.threads == shape.threads);
-        RC_ASSERT(barrier_tuning::valid(plan));
+        RC_ASSERT(grid::valid(plan));
         RC_ASSERT(std::find(measured.begin(), measured.end(), plan) == measured.end());
         measured.push_back(plan);
         return distance_cost(plan, best);

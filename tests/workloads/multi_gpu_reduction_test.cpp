@@ -14,7 +14,7 @@
 
 #include "boundary/gpu_count.hpp"
 #include "support/refusal.hpp"
-#include "workloads/multi_gpu_reduction/sum_letters.hpp"
+#include "workloads/multi_gpu_reduction/sum_messages.hpp"
 
 namespace gpusync::tool::multi_gpu_reduction_test {
 namespace {
@@ -114,21 +114,21 @@ TEST(MultiGpuReductionDevice, WithoutADeviceOfItsKindIsRefusedInWords) {
 }
 
 /// Letters of some GPUs in the host's memory.
-class letter_boxes {
+class message_boxes {
  public:
-  explicit letter_boxes(uint32_t gpus) : boxes_(gpus) {
+  explicit message_boxes(uint32_t gpus) : boxes_(gpus) {
     all_.gpus = gpus;
     for (uint32_t gpu = 0; gpu < gpus; ++gpu) all_.on[gpu] = boxes_[gpu].data();
   }
-  sum_letters of(uint32_t gpu) const {
-    sum_letters own = all_;
+  sum_messages of(uint32_t gpu) const {
+    sum_messages own = all_;
     own.gpu = gpu;
     return own;
   }
 
  private:
-  std::vector<std::array<uint64_t, sum_letters::words>> boxes_;
-  sum_letters all_{};
+  std::vector<std::array<uint64_t, sum_messages::words>> boxes_;
+  sum_messages all_{};
 };
 
 template <class T>
@@ -137,43 +137,43 @@ using sum_types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(SumLetters, sum_types);
 
 TYPED_TEST(SumLetters, AreThereOnceTheyWereToldAndNotBefore) {
-  const letter_boxes boxes(3);
+  const message_boxes boxes(3);
   const TypeParam value = TypeParam(-1) / 3;
-  TypeParam heard = 7;
-  EXPECT_FALSE(boxes.of(2).template hear<host_memory>(1, 1, heard));
-  boxes.of(1).template tell<host_memory>(2, 1, value);
-  EXPECT_FALSE(boxes.of(2).template hear<host_memory>(0, 1, heard)) << "of another GPU";
-  EXPECT_FALSE(boxes.of(0).template hear<host_memory>(1, 1, heard)) << "to another GPU";
-  EXPECT_FALSE(boxes.of(2).template hear<host_memory>(1, 3, heard)) << "of a call to come";
-  EXPECT_EQ(heard, 7) << "nothing was heard yet";
-  EXPECT_TRUE(boxes.of(2).template hear<host_memory>(1, 1, heard));
-  EXPECT_EQ(heard, value);
-  boxes.of(1).template tell<host_memory>(2, 2, 2 * value);
-  EXPECT_TRUE(boxes.of(2).template hear<host_memory>(1, 1, heard)) << "the next call's does not overwrite it";
-  EXPECT_EQ(heard, value);
+  TypeParam received = 7;
+  EXPECT_FALSE(boxes.of(2).template receive<host_memory>(1, 1, received));
+  boxes.of(1).template send<host_memory>(2, 1, value);
+  EXPECT_FALSE(boxes.of(2).template receive<host_memory>(0, 1, received)) << "of another GPU";
+  EXPECT_FALSE(boxes.of(0).template receive<host_memory>(1, 1, received)) << "to another GPU";
+  EXPECT_FALSE(boxes.of(2).template receive<host_memory>(1, 3, received)) << "of a call to come";
+  EXPECT_EQ(received, 7) << "nothing was received yet";
+  EXPECT_TRUE(boxes.of(2).template receive<host_memory>(1, 1, received));
+  EXPECT_EQ(received, value);
+  boxes.of(1).template send<host_memory>(2, 2, 2 * value);
+  EXPECT_TRUE(boxes.of(2).template receive<host_memory>(1, 1, received)) << "the next call's does not overwrite it";
+  EXPECT_EQ(received, value);
 }
 
 /// As GPUs go through their calls: each is a thread, of which some dawdle; numbers of calls pass 2^32.
 TYPED_TEST(SumLetters, GoFromEachToAllInEveryCall) {
   constexpr uint32_t calls = 20000, first = ~0u - calls / 2 + 1;
   for (const uint32_t gpus : {1u, 2u, 3u}) {
-    const letter_boxes boxes(gpus);
+    const message_boxes boxes(gpus);
     const auto part_of = [](uint32_t gpu, uint32_t i) { return TypeParam((gpu + 1) * (i % 1000) + gpu); };
     std::atomic<uint32_t> wrong{0};
     std::vector<std::thread> threads;
     for (uint32_t gpu = 0; gpu < gpus; ++gpu) {
       threads.emplace_back([&, gpu] {
-        const sum_letters own = boxes.of(gpu);
+        const sum_messages own = boxes.of(gpu);
         uint32_t random = gpu + 1;
         for (uint32_t i = 0; i < calls; ++i) {
           const uint32_t call = first + i;
-          for (uint32_t to = 0; to < gpus; ++to) own.tell<host_memory>(to, call, part_of(gpu, i));
+          for (uint32_t to = 0; to < gpus; ++to) own.send<host_memory>(to, call, part_of(gpu, i));
           if ((random = random * 1664525 + 1013904223) >> 28 == 0) std::this_thread::yield();
           TypeParam total = 0, expected = 0;
           for (uint32_t from = 0; from < gpus; ++from) {
-            TypeParam heard = 0;
-            while (!own.hear<host_memory>(from, call, heard)) std::this_thread::yield();
-            total += heard;
+            TypeParam received = 0;
+            while (!own.receive<host_memory>(from, call, received)) std::this_thread::yield();
+            total += received;
             expected += part_of(from, i);
           }
           wrong += total == expected ? 0 : 1;

@@ -217,7 +217,7 @@ TEST(PacedRefusals, SayWhatIsWanting) {
             "It needs 3 GiB of memory, what its output is compared with among it, and there are 1 GiB free.");
   paced_problem problem = problem_of(1, 48, 1, 1);
   problem.warp_size = 32;
-  EXPECT_EQ(test::refusal([&] { require_whole_warps(problem); }),
+  EXPECT_EQ(test::refusal([&] { require_whole_warps(problem.shape, problem.warp_size); }),
             "Its blocks are whole warps: multiples of 32 threads, and not 48.");
   EXPECT_NE(test::refusal([] { program_of(vector_add, problem_of(1, 1, uint64_t{1} << 31, 1)); }), "");
   EXPECT_NE(test::refusal([] { program_of(scalar_product_of_sets, problem_of(1, 1, 1, 1 << 21)); }), "");

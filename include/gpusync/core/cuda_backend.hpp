@@ -120,8 +120,15 @@ class cuda_order {
   }
   /// The launch on the stream that was checked takes place.
   void follow() {
+    before_ = last_;
+    was_used_ = used_;
     used_ = true;
     last_ = next_;
+  }
+  /// It does not.
+  void withdraw() {
+    last_ = before_;
+    used_ = was_used_;
   }
 
   /// Nobody waits for its end.
@@ -138,8 +145,8 @@ class cuda_order {
     unsigned long long id = none;  ///< handles come back when streams are destroyed, numbers do not
     bool waits = false;            ///< for the legacy default stream
   };
-  bool used_ = false;
-  named_stream last_, next_;
+  bool used_ = false, was_used_ = false;
+  named_stream last_, next_, before_;
   unsigned long long legacy_ = none;
 };
 

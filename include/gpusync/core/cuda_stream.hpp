@@ -7,30 +7,14 @@
 
 namespace gpusync::detail {
 
-/// Whether a call that failed with this code, of the runtime or the driver, found that a kernel had ended its context:
-/// each later call fails alike.
-inline bool ends_context(int code) {
-  switch (code) {
-    case cudaErrorLaunchFailure:  // also what a trap ends with
-    case cudaErrorIllegalInstruction:
-    case cudaErrorIllegalAddress:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorHardwareStackError:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert: return true;
-    default: return false;
-  }
-}
-
-/// Makes `calls` to the runtime or the driver. If they find that a kernel has ended the context of CUDA device
-/// `device`, what they throw has what its storages report: which rule was broken, or who was waited for in vain.
-/// Precondition: the thread has no storage_control::hold. Throws what `calls` throw.
+/// Makes `calls` to the runtime or the driver. A kernel that broke a rule, or waited in vain, was ended by a trap:
+/// then, or whatever the failure if `any_failure`, what they throw has what the storages of CUDA device `device`
+/// report. Precondition: the thread has no storage_control::hold. Throws what `calls` throw.
 template <class Calls>
-void with_reports(int device, Calls&& calls) {
+void with_reports(int device, Calls&& calls, bool any_failure = false) {
   const auto reports = [&](const runtime_failure& failure) {
-    return ends_context(failure.code()) ? storage_control::reports_of(device) : std::string();
+    const bool trapped = failure.code() == cudaErrorLaunchFailure || failure.code() == cudaErrorIllegalInstruction;
+    return trapped || any_failure ? storage_control::reports_of(device) : std::string();
   };
   try {
     calls();

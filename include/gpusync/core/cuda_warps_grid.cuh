@@ -53,7 +53,7 @@ class cuda_warps_grid : public cuda_grid {
     if constexpr (one_warp) {
       __syncwarp();
     } else {
-      asm volatile("barrier.cta.sync %0, %1;" ::"n"(NamedBarrier), "r"(threads_) : "memory");
+      cuda_grid().sync_named<NamedBarrier>(threads_);
     }
   }
   /// The same; returns whether `value` was true in any of them.

@@ -53,6 +53,7 @@ enum class handle_kind : uint32_t {
   best_effort_window,  ///< one whose waits end by themselves: the blocks need not all run at once
   exact_grid,          ///< of a grid of exactly as many blocks as its storage was made for
   at_least_grid,       ///< of a grid of at least so many
+  at_most_grid,        ///< a phased grid: its launch has at most `count` blocks
 };
 
 /// What every handle begins with. A launch finds it among the bytes of a kernel's arguments, also inside a struct or

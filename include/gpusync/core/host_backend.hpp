@@ -72,6 +72,8 @@ class host_order {
           "launch a storage of its own, or start one after the other.");
     }
   }
+  /// It does not.
+  void withdraw() { running_ = false; }
   /// It has ended.
   void release() { running_ = false; }
   /// The next launch may come on any stream.

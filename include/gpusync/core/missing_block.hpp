@@ -23,14 +23,22 @@ struct missing_block {
   }
 };
 
-/// The list in a report; empty if no wait has timed out. May be called while the kernel runs.
-inline std::vector<missing_block> missing_blocks(const timeout_report& report) {
+/// What a report is of.
+struct reported_thing {
+  const char* name = "barrier";  ///< in words
+  const char* step = "phase";    ///< what its waits are counted in
+  uint32_t calls = 1;            ///< of the barrier, in one phase of what it is a part of
+};
+
+/// The list in a report; empty if no wait has timed out. May be called while the kernel runs. `calls`: as a
+/// reported_thing has them.
+inline std::vector<missing_block> missing_blocks(const timeout_report& report, uint32_t calls = 1) {
   std::vector<missing_block> list;
   if (__atomic_load_n(&report.written, __ATOMIC_ACQUIRE) != timeout_report::timed_out) return list;
   list.reserve(report.missing_count);
   for (uint32_t i = 0; i < report.missing_count; ++i) {
     const uint32_t entry = report.missing()[i];
-    list.push_back({entry & ~timeout_report::started, report.phase, (entry & timeout_report::started) != 0});
+    list.push_back({entry & ~timeout_report::started, report.phase / calls, (entry & timeout_report::started) != 0});
   }
   return list;
 }
@@ -84,13 +92,13 @@ inline std::string missing_in_words(const timeout_report& report, const char* be
 
 /// What a report says, in a sentence or two; empty if nothing happened. May be called while the kernel runs, and after
 /// the CUDA context has been lost.
-inline std::string report_in_words(const timeout_report& report) {
+inline std::string report_in_words(const timeout_report& report, const reported_thing& of = {}) {
+  const std::string name = of.name, step = of.step;
   const uint32_t written = __atomic_load_n(&report.written, __ATOMIC_ACQUIRE);
   std::string words;
   if (written == timeout_report::abandoned) {
-    words =
-        "A launch on this barrier ended in the middle of a phase, because one of its blocks threw. Call reset() on its "
-        "storage first.";
+    words = "A launch on this " + name + " ended in the middle of a " + step +
+            ", because one of its blocks threw. Call reset() on its storage first.";
   } else if (written == timeout_report::timed_out && report.counter != 0) {
     words = "A wait for dependency counter " + std::to_string(report.counter - 1) + " timed out in epoch " +
             std::to_string(report.phase) + " of an earlier launch: " + std::to_string(report.published) + " of " +
@@ -98,9 +106,10 @@ inline std::string report_in_words(const timeout_report& report) {
             detail::missing_in_words(report, "; of those who publish to it, not gone on to a later epoch: block ") +
             ". Call reset() on its storage first.";
   } else if (written == timeout_report::timed_out) {
-    words = "A wait on this barrier timed out in phase " + std::to_string(report.phase) + " of an earlier launch" +
-            detail::missing_in_words(report);
-    words += ", so its count is in the middle of a phase. Call reset() on its storage first.";
+    words = "A wait on this " + name + " timed out in " + step + " " + std::to_string(report.phase / of.calls) +
+            " of an earlier launch" + detail::missing_in_words(report);
+    if (name == reported_thing().name) words += ", so its count is in the middle of a phase";
+    words += ". Call reset() on its storage first.";
   }
   const auto reason =
       static_cast<misuse>(__atomic_load_n(reinterpret_cast<const uint32_t*>(&report.reason), __ATOMIC_ACQUIRE));

@@ -32,6 +32,7 @@ enum class misuse : uint32_t {
   incomplete_epoch,    ///< a publish to a counter to which some of earlier launches are missing; detail: the counter
   wrong_end,           ///< an end of a channel made by a block that is not there; detail: the channel
   beyond_chunk,        ///< a word that a channel's chunks do not have; detail: its number
+  too_many_warps,      ///< a block of more warps than can meet in groups; detail: their number
 };
 
 #if !defined(__CUDACC_RTC__)
@@ -102,6 +103,9 @@ inline std::string misuse_in_words(misuse reason, uint32_t block, uint32_t detai
     case misuse::beyond_chunk:
       return who + " put or got word " + std::to_string(detail) +
              " of a channel's chunk, which has fewer. Words are counted from 0.";
+    case misuse::too_many_warps:
+      return who + " has " + std::to_string(detail) +
+             " warps, of which at most 32 can meet in groups (pace::warps). On host threads each thread is a warp.";
   }
   return {};
 }

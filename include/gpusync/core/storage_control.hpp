@@ -43,6 +43,8 @@ class storage_control {
   virtual void complete(handle_header&, const launch_request&) {}
   /// Queues what must be done to the storage's memory before the launch.
   virtual void prepare(const handle_header&, const launch_request&) {}
+  /// The launch for which prepare() was called last could not be started. What that has queued stays queued.
+  virtual void withdraw() {}
   /// The launch ended before all its blocks did.
   virtual void abandon() {}
   /// The launch has ended; called for each prepare() where the launch waits for its end.
@@ -58,13 +60,17 @@ class storage_control {
     hold() : lock_(everyone().mutex) {}
     /// The storage that made a handle. Throws invalid_argument if it has been destroyed.
     storage_control& of(const handle_header& handle) const {
-      const living& all = everyone();
-      const auto found = all.storages.find(handle.owner);
-      if (found != all.storages.end()) return *found->second;
+      if (storage_control* const found = find(handle)) return *found;
       throw invalid_argument(
           "A barrier among the kernel's arguments belongs to a storage that has been destroyed. Keep the storage as "
-          "long "
-          "as its barriers are used.");
+          "long as its barriers are used.");
+    }
+
+    /// The same; null if it has been destroyed.
+    storage_control* find(const handle_header& handle) const {
+      const living& all = everyone();
+      const auto found = all.storages.find(handle.owner);
+      return found == all.storages.end() ? nullptr : found->second;
     }
 
    private:
@@ -132,9 +138,9 @@ inline void require_device(int launched_on, int made_for, const char* what) {
 /// What the storages of all grid barriers check: sizes, and that no phase was given up.
 class barrier_control : public storage_control {
  public:
-  /// `report`: lives as long as this.
-  barrier_control(int device, uint32_t capacity, timeout_report* report)
-      : device_(device), capacity_(capacity), report_(report) {}
+  /// `report`: lives as long as this, and is of that.
+  barrier_control(int device, uint32_t capacity, timeout_report* report, const reported_thing& of = {})
+      : device_(device), capacity_(capacity), of_(of), report_(report) {}
 
   handle_header header(handle_kind kind, uint32_t first = 0, uint32_t count = 0) const {
     return {handle_header::magic, number(), kind, first, count};
@@ -150,6 +156,10 @@ class barrier_control : public storage_control {
   /// From now on a launch is refused also for what these have to report. They live as long as this.
   void stand_beside(std::vector<other_part> others) { others_ = std::move(others); }
 
+  /// From now on a phase that is reported is one of what the barrier is a part of, which calls it so often in each.
+  void count_phases_of(uint32_t calls) { of_.calls = calls; }
+  std::vector<missing_block> missing() const { return missing_blocks(*report_, of_.calls); }
+
   void check(const handle_header& handle, const launch_request& launch) override {
     require_device(launch.device, device_, "A barrier's storage");
     if (handle.kind == handle_kind::part) {
@@ -158,6 +168,11 @@ class barrier_control : public storage_control {
                                " blocks, but a barrier among its arguments joins " + std::to_string(handle.count) +
                                " blocks from block " + std::to_string(handle.first) + " on.");
       }
+    } else if (handle.kind == handle_kind::at_most_grid && launch.blocks > handle.count) {
+      throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
+                             " blocks, but a phased grid among its arguments has no more than " +
+                             std::to_string(handle.count) +
+                             " virtual ones to share out. Launch it with launch_phased(), or with fewer blocks.");
     } else if (handle.kind == handle_kind::exact_grid) {
       if (launch.blocks != capacity_) {
         throw invalid_argument("The grid has " + std::to_string(launch.blocks) +
@@ -179,7 +194,7 @@ class barrier_control : public storage_control {
     for (const other_part& other : others_) {
       if (!is_clean(*other.report) && (first == nullptr || is_told(*first))) first = other.report;
     }
-    if (first != nullptr) throw broken_barrier(report_in_words(*first));
+    if (first != nullptr) throw broken_barrier(report_in_words(*first, of_));
   }
   /// What a time-out has left behind stays. The blocks of other GPUs learn that they wait in vain.
   void abandon() override {
@@ -190,7 +205,7 @@ class barrier_control : public storage_control {
       if (other.claimed != nullptr) __atomic_fetch_add(other.claimed, +arrival_log::one_elsewhere, __ATOMIC_RELAXED);
     }
   }
-  std::string report() const override { return report_in_words(*report_); }
+  std::string report() const override { return report_in_words(*report_, of_); }
 
  protected:
   uint32_t capacity() const { return capacity_; }
@@ -198,6 +213,7 @@ class barrier_control : public storage_control {
  private:
   int device_;
   uint32_t capacity_;
+  reported_thing of_;
   timeout_report* report_;
   std::vector<other_part> others_;
 };
@@ -242,10 +258,26 @@ class handle_list {
             handle.kind == handle_kind::part && handles_[j]->kind == handle_kind::part
                 ? "Two barriers of parts of the grid share one storage: give each part a storage of its own."
                 : "Two barriers among the kernel's arguments share one storage, and would count in the same words. "
-                  "Pass "
-                  "one of them and refer to it, or make a storage for each.");
+                  "Pass one of them and refer to it, or make a storage for each.");
       }
       storages.of(handle).check(handle, launch);
+    }
+  }
+
+  /// The launch that the storages prepare for has not been started.
+  void withdraw() const {
+    for_first(count_, [](storage_control& storage) { storage.withdraw(); });
+  }
+
+  /// Calls `use(storage)` for the storages of the first so many handles that have one, and of which it still lives: a
+  /// kernel may have destroyed it.
+  template <class Use>
+  void for_first(uint32_t count, Use&& use) const {
+    const storage_control::hold storages;
+    for (uint32_t i = 0; i < count_ && count != 0; ++i) {
+      if (handles_[i]->kind == handle_kind::evidence) continue;
+      --count;
+      if (storage_control* const found = storages.find(*handles_[i])) use(*found);
     }
   }
 

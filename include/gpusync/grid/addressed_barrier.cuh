@@ -103,6 +103,7 @@ class addressed_barrier_storage {
       order.check(launch);
     }
     void prepare(const detail::handle_header&, const detail::launch_request&) override { order.follow(); }
+    void withdraw() override { order.withdraw(); }
 
     void reset() {
       if (callers_ != nullptr) require_callers();

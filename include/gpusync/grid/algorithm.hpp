@@ -33,7 +33,7 @@ namespace grid {
 /// and these, which all threads of a block call together:
 /// - `join(grid, words, who)`: the state of a thread of member who.rank of who.count, before the block's first arrival
 ///   in a launch and whenever the members have changed
-/// - `upcoming(state)`: the token of the phase to come
+/// - `upcoming(state)`: the token of the phase to come; only if `bounded`
 /// - `arrive(grid, words, state)`: says that the block is here: release_block<Order>(grid) first (ordered.hpp)
 /// - `wait(grid, words, state, token, context)`: polls with poll_until(…, context), which notes long waits and looks at
 ///   deadlines; ends with sync_block_status(grid, status, context)

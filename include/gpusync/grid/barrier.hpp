@@ -78,6 +78,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
 
   /// Proof of arrival in one phase; to be given to wait() or wait_for() once, by the same thread, before the block
   /// arrives again. Dropped, it leaves an arrival that nobody waits for: the block's next call ends the launch.
+  /// Should there be no such call, nothing is seen of it, and the arrival counts for the first phase of the next
+  /// launch: wait for every token before the kernel ends.
   class [[nodiscard]] arrival_token {
    public:
     GPUSYNC_HD arrival_token(arrival_token&& other) noexcept
@@ -171,8 +173,8 @@ class basic_grid_barrier : public detail::passed_by_reference<basic_grid_barrier
     const membership_of_phase found = join(grid, given_, who_, standing_, state_);
     state_ = found.state;
     standing_ = standing::joined;
+    note_entry(grid);
     if constexpr (watches_loss) {
-      note_entry(grid);
       if (settled<deadline>(grid, given_, found.lost) == wait_status::timed_out) {
         standing_ = standing::lost;
         return wait_status::timed_out;

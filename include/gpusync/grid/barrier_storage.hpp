@@ -75,7 +75,7 @@ class barrier_storage {
   /// The blocks that a timed-out wait missed, with the phase; empty if none timed out, and if all had arrived but one
   /// of them, whose wait() others need (wait_needed_by_others), had not called it: ask report() whether all is well.
   /// Synchronizes with nothing: call it after the kernel, or at any time while it runs.
-  std::vector<missing_block> missing() const { return missing_blocks(*control_->memory.get()); }
+  std::vector<missing_block> missing() const { return control_->missing(); }
 
   /// What went wrong in a launch on this storage, in a sentence or two; empty if nothing did. Call it as missing(); it
   /// also works after a launch has failed and taken the CUDA context with it.
@@ -98,6 +98,9 @@ class barrier_storage {
     }
     control_->order.forget();
   }
+
+  /// For handles that call the barrier several times in each of their phases: reports name those from now on.
+  void count_phases_of(uint32_t calls) { control_->count_phases_of(calls); }
 
   /// Bytes of the memory that blocks share; neither the report nor placed lines are counted.
   size_t bytes() const { return control_->words.bytes(); }
@@ -170,7 +173,11 @@ class barrier_storage {
     }
     void prepare(const handle_header& handle, const launch_request& launch) override {
       order.follow();
-      if (handle.kind == handle_kind::dropping) words.clear(roster_, dropping_blocks::words(capacity()), launch);
+      drops_ = handle.kind == handle_kind::dropping;
+      if (drops_) words.clear(roster_, dropping_blocks::words(capacity()), launch);
+    }
+    void withdraw() override {
+      if (!drops_) order.withdraw();
     }
     void release() override { order.release(); }
 
@@ -181,6 +188,7 @@ class barrier_storage {
 
    private:
     size_t roster_;
+    bool drops_ = false;  ///< the last launch, for which words are cleared on its stream
   };
 
   uint32_t capacity_;

@@ -46,9 +46,6 @@ struct cluster_first : algorithm_defaults {
   GPUSYNC_HD static void start_at(uint32_t* words, uint32_t, uint32_t phase) { *words = phase_word::start_of(phase); }
 
   GPUSYNC_HD static uint32_t stamp(token goal) { return goal | 1u; }
-  /// The token of the phase to come.
-  GPUSYNC_HD static token upcoming(const state& own) { return own.goal; }
-  GPUSYNC_HD static uint32_t next_stamp(token goal) { return stamp(goal + phase_word::one_phase); }
 
   static __device__ __forceinline__ state join(cuda_grid grid, const uint32_t* words, [[maybe_unused]] membership who) {
     // The phase cannot end before this block's cluster, and so this block, has arrived.

@@ -48,7 +48,7 @@ class counter_placement<grid::placed_counters<Order>> {
       places_.partitions = survey.partitions();
     }
     // For launches that the storage does not see.
-    places_.plan = grid::packed_plan::of(rules_.choose(capacity, usual_threads, sm_count_));
+    places_.plan = grid::packed_plan::of(rules_.choose(capacity, grid::counter_rules::usual_threads, sm_count_));
   }
 
   /// What the barriers of these words are given. Its members may be changed for tests.
@@ -75,8 +75,6 @@ class counter_placement<grid::placed_counters<Order>> {
   const grid::counter_rules& rules() const { return rules_; }
 
  private:
-  static constexpr uint32_t usual_threads = 256;
-
   counter_placement(const cuda_device& device, const barrier_tuning& tuning, grid::cuda_line_lease&& lease)
       : sm_count_(static_cast<uint32_t>(device.sm_count())),
         rules_((tuning.check(), tuning.rules)),

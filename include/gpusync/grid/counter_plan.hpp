@@ -47,6 +47,8 @@ struct counter_rule {
 struct counter_rules {
   static constexpr uint32_t most = 16;  ///< rules
   static constexpr uint32_t any = ~0u;  ///< no limit
+  /// Of a block, where the launch is not known.
+  static constexpr uint32_t usual_threads = 256;
 
   uint32_t count = 0;             ///< of rules
   counter_rule rules[most] = {};  ///< the first `count` are used
@@ -77,7 +79,7 @@ struct packed_plan {
   static constexpr uint32_t fitted = 1u << 6;        ///< made to fit by the host, for the very launch
   static constexpr uint32_t poll_backoff_shift = 8;  ///< where poll_backoff() begins in `bits`, and fills the rest
 
-  /// The plan in one word, not yet fitted. Precondition: barrier_tuning::valid(plan).
+  /// The plan in one word, not yet fitted. Precondition: valid(plan).
   GPUSYNC_HD static constexpr packed_plan of(const counter_plan& plan) {
     return {log2(plan.sub_counters) | log2(plan.copies) << 2 | (plan.partitions - 1u) << 4 |
             static_cast<uint32_t>(plan.second_warp) << 5 | plan.poll_backoff << poll_backoff_shift};

@@ -35,7 +35,7 @@ class line_survey {
   }
 
   /// Whether there are two partitions at all. Without, partitions() and homes() are all 0.
-  bool has_partitions() const { return has_sides_; }
+  bool has_partitions() const { return has_partitions_; }
   /// 0 or 1 for each sm number.
   const std::vector<unsigned char>& partitions() const { return partitions_; }
   /// The partition of each line.
@@ -58,7 +58,7 @@ class line_survey {
   /// can be found.
   std::vector<uint32_t> pick(uint32_t per_partition, const std::vector<bool>& free,
                              const std::function<bool(uint32_t, uint32_t)>& conflict) const {
-    if (!has_sides_) return {};
+    if (!has_partitions_) return {};
     std::vector<uint32_t> candidates[2];
     for (const uint32_t line : by_cost_) {
       if (free[line]) candidates[homes_[line]].push_back(line);
@@ -131,12 +131,12 @@ class line_survey {
       spread = std::max(spread, std::sqrt(std::max(0.0, squares[far] / static_cast<double>(pairs[far]) - mean * mean)));
     }
     const size_t ones = sms_on(1), fewest = std::min(ones, seen_.size() - ones);
-    has_sides_ = far_ > 1.15 * near_ && far_ - near_ > 1.5 * spread && fewest * 5 >= seen_.size();
-    if (!has_sides_) reject();
+    has_partitions_ = far_ > 1.15 * near_ && far_ - near_ > 1.5 * spread && fewest * 5 >= seen_.size();
+    if (!has_partitions_) reject();
   }
 
   void reject() {
-    has_sides_ = false;
+    has_partitions_ = false;
     near_ = far_ = 0;
     std::fill(partitions_.begin(), partitions_.end(), static_cast<unsigned char>(0));
     std::fill(homes_.begin(), homes_.end(), static_cast<unsigned char>(0));
@@ -164,21 +164,22 @@ class line_survey {
     return difference < same_slice_cycles * static_cast<double>(seen_.size());
   }
 
-  uint32_t next(const std::vector<uint32_t>& candidates, const std::vector<uint32_t>& own_side,
-                const std::vector<uint32_t>& other_side,
+  uint32_t next(const std::vector<uint32_t>& candidates, const std::vector<uint32_t>& own_partition,
+                const std::vector<uint32_t>& other_partition,
                 const std::function<bool(uint32_t, uint32_t)>& conflict) const {
     uint32_t fallback = lines_;  // the cheapest, or rather one of a slice of its own with the fewest conflicts
-    size_t fewest = other_side.size() + 1;
+    size_t fewest = other_partition.size() + 1;
     size_t questions = 0;
     for (const uint32_t line : candidates) {
-      if (std::find(own_side.begin(), own_side.end(), line) != own_side.end()) continue;
+      if (std::find(own_partition.begin(), own_partition.end(), line) != own_partition.end()) continue;
       if (fallback == lines_) fallback = line;
-      if (std::any_of(own_side.begin(), own_side.end(), [&](uint32_t taken) { return same_slice(line, taken); })) {
+      if (std::any_of(own_partition.begin(), own_partition.end(),
+                      [&](uint32_t taken) { return same_slice(line, taken); })) {
         continue;
       }
       size_t conflicts = 0;
-      for (size_t i = 0; i < other_side.size() && conflicts < fewest; ++i, ++questions) {
-        if (conflict(line, other_side[i])) ++conflicts;
+      for (size_t i = 0; i < other_partition.size() && conflicts < fewest; ++i, ++questions) {
+        if (conflict(line, other_partition[i])) ++conflicts;
       }
       if (conflicts < fewest) {
         fewest = conflicts;
@@ -195,7 +196,7 @@ class line_survey {
   std::vector<unsigned char> homes_;
   std::vector<uint32_t> seen_;
   std::vector<uint32_t> by_cost_;
-  bool has_sides_ = false;
+  bool has_partitions_ = false;
   double near_ = 0;
   double far_ = 0;
 };

@@ -17,8 +17,8 @@ namespace gpusync::grid {
 ///
 /// Preconditions: all members run at once; all threads of a block call together.
 /// Synchronizes: with ordering acquire_release or fence (see docs/memory-model.md on the latter), everything before
-/// arrive() in any thread of any block happens
-///   before everything after wait() in every thread, at device scope. With ordering none: nothing is ordered.
+///   arrive() in any thread of any block happens before everything after wait() in every thread, at device scope. With
+///   ordering none: nothing is ordered.
 /// Progress: each block must make progress independently of the others (co-residency gives that).
 /// Cost: one hop. Per block one atomic add on one word and polls of that word; the adds are served one after the
 ///   other (about 0.7 ns each on H200), so the cost grows with the number of blocks, and polls delay them. The add is

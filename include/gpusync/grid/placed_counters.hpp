@@ -47,8 +47,8 @@ struct counter_places {
 ///
 /// Preconditions, ordering, progress: as lock_based.
 /// Cost: one hop. Per block one add instruction of partitions x copies lanes, and polls of sub_counters words. In the
-/// first
-///   phase of a launch the add of a block that has one counter comes back with the phase; with more, one load does.
+///   first phase of a launch the add of a block that has one counter comes back with the phase; with more, one load
+///   does.
 /// Storage: 16 lines of 128 bytes, elsewhere if they are placed; at most 32,767 blocks.
 template <ordering Order>
 struct placed_counters : algorithm_defaults {
@@ -234,7 +234,7 @@ struct placed_counters : algorithm_defaults {
     const packed_plan plan = at.plan.of_one_counter();
     const uint32_t thread = grid.thread(), two_partitions = plan.partitions_log2();
     const uint32_t partition = two_partitions != 0 ? at.partitions.of(grid) : 0;
-    const auto counter = [&](uint32_t of_side) { return at.at(of_side, at.line[0]) + plan.word(); };
+    const auto counter = [&](uint32_t of_partition) { return at.at(of_partition, at.line[0]) + plan.word(); };
     uint32_t *const near = counter(partition), *const far = counter(1 - partition);
     release_block<Order>(grid);
     const uint32_t step = who.rank == 0 ? phase_word::completing(who.count) : 1u;
@@ -307,9 +307,9 @@ struct placed_counters : algorithm_defaults {
     const uint32_t lane = lane_of(grid, plan);
     const uint32_t sub = who.rank & (counters - 1u);
     const uint32_t copy = who.rank >> counters_log2 & (copies - 1u);
-    const auto line = [&](uint32_t of_side, uint32_t counter, uint32_t of_copy) {
+    const auto line = [&](uint32_t of_partition, uint32_t counter, uint32_t of_copy) {
       const uint32_t i = (counter << copies_log2) + of_copy;
-      return at.at(of_side, i == 0 ? at.line[0] : grid.pick(at.line, i)) + plan.word();
+      return at.at(of_partition, i == 0 ? at.line[0] : grid.pick(at.line, i)) + plan.word();
     };
     state own = tasks_of(grid, plan);
     const uint32_t sharing = (who.count >> counters_log2) + (sub < (who.count & (counters - 1u)) ? 1 : 0);

@@ -8,17 +8,11 @@ namespace gpusync {
 
 namespace detail {
 
-/// Says that the calling warp has come to the block's named barrier `Id`; does not wait. `threads`: those of all warps
-/// that arrive or wait there, a multiple of 32.
+/// Says that the calling warp has come to the block's named barrier `Id`; does not wait, as cuda_grid::sync_named()
+/// does. `threads`: those of all warps that arrive or wait there, a multiple of 32.
 template <int Id>
 __device__ __forceinline__ void arrive_at_named(uint32_t threads) {
   asm volatile("barrier.cta.arrive %0, %1;" ::"n"(Id), "r"(threads) : "memory");
-}
-
-/// The same, and waits until all have.
-template <int Id>
-__device__ __forceinline__ void wait_at_named(uint32_t threads) {
-  asm volatile("barrier.cta.sync %0, %1;" ::"n"(Id), "r"(threads) : "memory");
 }
 
 }  // namespace detail
@@ -121,7 +115,7 @@ class proxy_barrier : public detail::passed_by_reference<proxy_barrier<Barrier, 
 
   /// Workers that wait: until all workers of all blocks that arrive have done so.
   __device__ __forceinline__ void wait() {
-    detail::wait_at_named<GoOn>(waiting_);
+    cuda_grid().sync_named<GoOn>(waiting_);
     ++phase_;
   }
 
@@ -163,14 +157,14 @@ class proxy_barrier : public detail::passed_by_reference<proxy_barrier<Barrier, 
   /// that after the last one nothing is left there.
   __device__ __forceinline__ void take_work() {
     if (only_arriving_ != 0 && phase_ != 0) detail::arrive_at_named<NextPhase>(only_arriving_ + proxy_threads);
-    detail::wait_at_named<WorkDone>(arriving_);
+    cuda_grid().sync_named<WorkDone>(arriving_);
   }
 
   /// The proxy's way out. It goes on at once if all that wait also arrive, for their next arrivals say that they
   /// have been let on.
   __device__ __forceinline__ void let_on() {
     if (meets_) {
-      detail::wait_at_named<GoOn>(waiting_);
+      cuda_grid().sync_named<GoOn>(waiting_);
     } else {
       detail::arrive_at_named<GoOn>(waiting_);
     }
@@ -178,7 +172,7 @@ class proxy_barrier : public detail::passed_by_reference<proxy_barrier<Barrier, 
   }
 
   __device__ __forceinline__ void wait_for_next_phase() {
-    detail::wait_at_named<NextPhase>(only_arriving_ + proxy_threads);
+    cuda_grid().sync_named<NextPhase>(only_arriving_ + proxy_threads);
   }
 
   /// Where the proxy writes what became of a phase. Two words, used by turns: the proxy comes back to one only

@@ -37,7 +37,7 @@ static_assert(all_valid(), "a table that ships must pass barrier_tuning::check()
 
 /// Rules for the barriers of one kind of device: what `gpusync tune` measures and writes.
 ///
-/// As text: `gpusync-tuning 1`, `device NAME`, then lines `rule BLOCKS_PER_SM THREADS SUB_COUNTERS COPIES SIDES
+/// As text: `gpusync-tuning 1`, `device NAME`, then lines `rule BLOCKS_PER_SM THREADS SUB_COUNTERS COPIES PARTITIONS
 /// SECOND_WARP POLL_BACKOFF`; the first, in steps of a quarter, and the second may be `any`; # starts a comment. Lines
 /// `reduce …` are for reduction_tuning.
 struct barrier_tuning {
@@ -160,9 +160,6 @@ struct barrier_tuning {
     }
     return name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0 ? "device_" + name : name;
   }
-
-  /// Whether a plan is one that the counters can follow.
-  static constexpr bool valid(const grid::counter_plan& plan) { return grid::valid(plan); }
 
  private:
   static constexpr uint32_t any = grid::counter_rules::any;

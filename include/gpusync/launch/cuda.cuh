@@ -166,7 +166,7 @@ inline bool admit(const cuda_device& device, cudaStream_t stream, const launch_s
 
 /// Starts a kernel that has been admitted, at_once or not; `pointers` as cudaLaunchKernel() takes them.
 inline void start_admitted(cudaStream_t stream, const launch_shape& shape, const void* function, void** pointers,
-                           bool at_once = true) {
+                           bool at_once) {
   cudaError_t code;
   if (shape.cluster == 1 && at_once) {
     code = cudaLaunchCooperativeKernel(function, to_dim3(shape.blocks), to_dim3(shape.threads), pointers,
@@ -178,6 +178,20 @@ inline void start_admitted(cudaStream_t stream, const launch_shape& shape, const
   if (code == cudaSuccess) return;
   forget_admissions();  // what was known of the kernel may have changed
   check_cuda(code, "The launch of the kernel");
+}
+
+/// admit(), and starts the kernel with the pointers that `with_pointers(use)` hands to `use`. If that fails, storages
+/// on which nothing was queued are free for other streams, as before.
+template <class WithPointers>
+void admit_and_start(const cuda_device& device, cudaStream_t stream, const launch_shape& shape, const void* function,
+                     const handle_list& handles, WithPointers&& with_pointers) {
+  const bool at_once = admit(device, stream, shape, function, handles);
+  try {
+    with_pointers([&](void** pointers) { start_admitted(stream, shape, function, pointers, at_once); });
+  } catch (...) {
+    handles.withdraw();
+    throw;
+  }
 }
 
 /// inspect() for a kernel and its arguments.
@@ -199,8 +213,8 @@ void launch_function(const cuda_device& device, cudaStream_t stream, const launc
     const cuda_device_scope scope(device.ordinal());
     const void* function = reinterpret_cast<const void*>(kernel);
     kernel_arguments<void(Parameters...), Arguments...> arguments(std::forward<Arguments>(values)...);
-    const bool at_once = admit(device, stream, shape, function, arguments.handles());
-    arguments.with_pointers([&](void** pointers) { start_admitted(stream, shape, function, pointers, at_once); });
+    admit_and_start(device, stream, shape, function, arguments.handles(),
+                    [&](auto&& use) { arguments.with_pointers(use); });
   });
 }
 
@@ -275,10 +289,11 @@ void launch_by_address(const cuda_device& device, cudaStream_t stream, const lau
   detail::with_reports(device.ordinal(), [&] {
     const cuda_device_scope scope(device.ordinal());
     detail::kernel_arguments<void(std::decay_t<Handles>...), Handles...> last(std::forward<Handles>(handles)...);
-    const bool at_once = detail::admit(device, stream, shape, kernel, last.handles());
-    last.with_pointers([&](void** pointers) {
-      arguments.insert(arguments.end(), pointers, pointers + sizeof...(handles));
-      detail::start_admitted(stream, shape, kernel, arguments.data(), at_once);
+    detail::admit_and_start(device, stream, shape, kernel, last.handles(), [&](auto&& use) {
+      last.with_pointers([&](void** pointers) {
+        arguments.insert(arguments.end(), pointers, pointers + sizeof...(handles));
+        use(arguments.data());
+      });
     });
   });
 }
@@ -306,10 +321,11 @@ void check_launch(const cuda_device& device, cudaStream_t stream, const launch_s
 /// Waits for `stream`. Throws cuda_failure if a launch has failed, with what the storages of the device have to say of
 /// it: which block missed which phase, or broke which rule.
 inline void synchronize(const cuda_device& device, cudaStream_t stream = nullptr) {
-  detail::with_reports(device.ordinal(), [&] {
+  const auto wait = [&] {
     const cuda_device_scope scope(device.ordinal());
     check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
-  });
+  };
+  detail::with_reports(device.ordinal(), wait, true);
 }
 
 }  // namespace gpusync

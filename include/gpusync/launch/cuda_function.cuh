@@ -65,6 +65,14 @@ class driver_kernel {
   cudaFuncAttributes attributes_{};
 };
 
+/// A list of the headers in an array, which must live as long.
+template <size_t Count>
+handle_list list_of(handle_header (&headers)[Count]) {
+  handle_list handles;
+  for (handle_header& header : headers) handles.add(header);
+  return handles;
+}
+
 /// The device's context, made if there is none, current for a scope: the driver does not make it as the runtime does.
 class cuda_context_scope : public cuda_device_scope {
  public:
@@ -98,8 +106,7 @@ void check_launch_function(const cuda_device& device, cudaStream_t stream, const
     require_co_resident(detail::residency_of(device, asked, shape), device.name(), shape,
                         detail::needs_of(asked.attributes(), shape));
     detail::handle_header headers[] = {storages.header()...};
-    detail::handle_list handles;
-    for (detail::handle_header& header : headers) handles.add(header);
+    const detail::handle_list handles = detail::list_of(headers);
     const detail::storage_control::hold living;
     const detail::launch_request request{
         shape.blocks.count(), shape.threads.count(), device.ordinal(), stream, detail::is_captured(stream), true};
@@ -127,9 +134,14 @@ void launch_function(const cuda_device& device, cudaStream_t stream, const launc
                                            unsigned, CUstream, void**)>("cuLaunchCooperativeKernel");
   detail::with_reports(device.ordinal(), [&] {
     const detail::cuda_context_scope scope(device);
-    detail::check_driver(start(kernel, shape.blocks.x, shape.blocks.y, shape.blocks.z, shape.threads.x, shape.threads.y,
-                               shape.threads.z, static_cast<unsigned>(shape.shared_bytes), stream, arguments.data()),
-                         "cuLaunchCooperativeKernel");
+    const CUresult code =
+        start(kernel, shape.blocks.x, shape.blocks.y, shape.blocks.z, shape.threads.x, shape.threads.y, shape.threads.z,
+              static_cast<unsigned>(shape.shared_bytes), stream, arguments.data());
+    if (code != CUDA_SUCCESS) {
+      detail::handle_header headers[] = {storages.header()...};
+      detail::list_of(headers).withdraw();
+    }
+    detail::check_driver(code, "cuLaunchCooperativeKernel");
   });
 }
 

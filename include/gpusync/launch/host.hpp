@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstring>
 #include <exception>
 #include <fstream>
@@ -111,12 +112,19 @@ class crew {
     for (std::thread& thread : started) thread.join();
   }
 
-  void open(gate state) { gate_.store(state, std::memory_order_release); }
+  void open(gate state) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    gate_ = state;
+    opened_.notify_all();
+  }
+  gate wait_at_gate() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    opened_.wait(lock, [this] { return gate_ != gate::closed; });
+    return gate_;
+  }
 
   void work(uint64_t index, const thread_body& body) {
-    gate state;
-    while ((state = gate_.load(std::memory_order_acquire)) == gate::closed) std::this_thread::yield();
-    if (state == gate::cancelled) return;
+    if (wait_at_gate() == gate::cancelled) return;
     const auto block = static_cast<uint32_t>(index / threads_);
     place here{blocks_, block, threads_, static_cast<uint32_t>(index % threads_), barriers_[block].get(), &launch_};
     this_place = &here;
@@ -135,9 +143,10 @@ class crew {
   uint32_t threads_;
   launch_state launch_;
   std::vector<std::unique_ptr<block_barrier>> barriers_;
-  std::atomic<gate> gate_{gate::closed};
   bool began_ = false;
-  std::mutex mutex_;
+  std::mutex mutex_;  // of the rest
+  gate gate_ = gate::closed;
+  std::condition_variable opened_;
   std::exception_ptr thrown_;
 };
 
@@ -146,41 +155,30 @@ class storages_in_use {
  public:
   /// Throws what the storages throw; then none is in use by it.
   storages_in_use(const detail::handle_list& handles, const detail::launch_request& request) : handles_(handles) {
-    const detail::storage_control::hold storages;
-    handles.check(storages, request);
     try {
+      const detail::storage_control::hold storages;
+      handles.check(storages, request);
       handles.for_each(storages, [&](detail::storage_control& storage, detail::handle_header& handle) {
         storage.complete(handle, request);
         storage.prepare(handle, request);
         ++prepared_;
       });
     } catch (...) {
-      for_prepared(storages, [](detail::storage_control& storage) { storage.release(); });
+      release();
       throw;
     }
   }
-  ~storages_in_use() {
-    try {
-      const detail::storage_control::hold storages;
-      for_prepared(storages, [](detail::storage_control& storage) { storage.release(); });
-    } catch (const error&) {  // a storage that its own kernel has destroyed
-    }
-  }
+  ~storages_in_use() { release(); }
   storages_in_use(const storages_in_use&) = delete;
   storages_in_use& operator=(const storages_in_use&) = delete;
 
   void abandon() const {
-    const detail::storage_control::hold storages;
-    for_prepared(storages, [](detail::storage_control& storage) { storage.abandon(); });
+    handles_.for_first(prepared_, [](detail::storage_control& storage) { storage.abandon(); });
   }
 
  private:
-  template <class Use>
-  void for_prepared(const detail::storage_control::hold& storages, Use&& use) const {
-    uint32_t i = 0;
-    handles_.for_each(storages, [&](detail::storage_control& storage, detail::handle_header&) {
-      if (i++ < prepared_) use(storage);
-    });
+  void release() const {
+    handles_.for_first(prepared_, [](detail::storage_control& storage) { storage.release(); });
   }
 
   const detail::handle_list& handles_;
@@ -236,7 +234,9 @@ inline void launch(const host_device& device, const launch_shape& shape, const d
 /// and barriers among the arguments must be reset before their next launch.
 template <class Kernel, class... Arguments>
 void launch(const host_device& device, const launch_shape& shape, Kernel&& kernel, const Arguments&... arguments) {
-  static_assert(std::is_invocable_v<std::decay_t<Kernel>&, Arguments...>,
+  static_assert(!((std::is_array_v<Arguments> || std::is_function_v<Arguments>) || ...),
+                "each thread gets a copy of an argument, and an array or a function cannot be copied: pass a pointer");
+  static_assert(std::is_invocable_v<std::decay_t<Kernel>&, std::decay_t<Arguments>...>,
                 "the kernel cannot be called with these arguments: another number of them, or one that is not of its "
                 "parameter's type");
   require_co_resident(device, shape);

@@ -125,8 +125,8 @@ class cuda_gpu_part : public detail::part_of_process<Algorithm, cuda_grid, detai
   }
 
   /// Opens the other processes' parts: the addresses of all ranks, in their order. Returns when they can be written to;
-  /// kernels may start once all processes have connected. Throws invalid_argument if they do not fit together, or one
-  /// is not of another process; cuda_failure if its memory cannot be opened.
+  /// kernels may start once all processes have connected. Throws invalid_argument if they do not fit together;
+  /// cuda_failure if the memory of one cannot be opened, as that of this very process.
   void connect(const std::vector<multi_gpu::part_address>& all) {
     if (all.size() != gpus_) {
       throw invalid_argument("A barrier of " + std::to_string(gpus_) + " GPUs was given " + std::to_string(all.size()) +

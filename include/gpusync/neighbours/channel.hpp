@@ -93,13 +93,6 @@ struct channels_argument {
   arrival_log log;
 };
 
-/// A Grid whose calling thread waits for itself alone: no other of its block asks whether it gave up.
-template <class Grid>
-struct waits_alone : Grid {
-  GPUSYNC_HD explicit waits_alone(const Grid& grid) : Grid(grid) {}
-  GPUSYNC_HD void raise_timeout_flag(uint32_t) const {}
-};
-
 /// What a poll is asked until it says yes, and the word that made it do so.
 template <class Word, class Accepts>
 struct keeps_word {
@@ -174,8 +167,7 @@ class channel_end {
       seen = found;
       return accepts(found);
     };
-    const auto end =
-        poll_until_or<memory_order::relaxed, scope::device>(waits_alone<Grid>(grid_), address, soon, later, context);
+    const auto end = poll_until_or<memory_order::relaxed, scope::device>(grid_, address, soon, later, context);
     if (end.status == wait_status::timed_out) {
       report(phase);
       return end.status;

@@ -88,18 +88,18 @@ class halo_storage : public detail::halo_storage<T, cuda_grid, detail::cuda_back
   }
 
   /// Which partition each block's words should lie in: the other one than the block's if a neighbour is near that.
-  /// `sides`: of each multiprocessor.
-  static std::vector<uint32_t> wanted_partitions(const neighbourhood& who, const std::vector<unsigned char>& sides,
+  /// `partitions`: of each multiprocessor.
+  static std::vector<uint32_t> wanted_partitions(const neighbourhood& who, const std::vector<unsigned char>& partitions,
                                                  const l2_survey& survey) {
     const std::vector<uint32_t> sms = survey.sms_of(who.blocks()), readers = who.table();
-    const auto side = [&](uint32_t block) { return sides[sms[block]] & 1u; };
+    const auto partition_of = [&](uint32_t block) { return partitions[sms[block]] & 1u; };
     std::vector<uint32_t> wanted(who.blocks());
     for (uint32_t block = 0; block < who.blocks(); ++block) {
       const auto row = readers.begin() + static_cast<std::ptrdiff_t>(size_t{block} * who.slots());
       const bool is_read_afar = std::any_of(row, row + who.slots(), [&](uint32_t reader) {
-        return reader != detail::neighbour_places::none && side(reader) != side(block);
+        return reader != detail::neighbour_places::none && partition_of(reader) != partition_of(block);
       });
-      wanted[block] = side(block) ^ (is_read_afar ? 1u : 0u);
+      wanted[block] = partition_of(block) ^ (is_read_afar ? 1u : 0u);
     }
     return wanted;
   }

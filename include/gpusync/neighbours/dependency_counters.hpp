@@ -20,7 +20,7 @@ namespace gpusync {
 namespace detail {
 
 /// Where the words of dependency counters lie.
-struct counter_places {
+struct dependency_places {
   uint32_t* epochs;                ///< by block: the epochs that it has begun
   uint32_t* counters;              ///< all publishes so far, `pitch` words from one to the next
   const uint32_t* expected;        ///< by counter: publishes in an epoch
@@ -35,7 +35,7 @@ struct counter_places {
 /// What a storage gives to a kernel.
 struct counters_argument {
   handle_header header;
-  counter_places places;
+  dependency_places places;
   arrival_log log;
 };
 
@@ -343,7 +343,7 @@ class basic_dependency_counters : public detail::passed_by_reference<basic_depen
   }
 
   /// Out of line: one thread, once. Of the counter's producers those are named that have not gone on to a later epoch.
-  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, detail::counter_places at, arrival_log log, uint32_t number,
+  GPUSYNC_API GPUSYNC_COLD static void report(Grid grid, detail::dependency_places at, arrival_log log, uint32_t number,
                                               uint32_t epoch, uint32_t first) {
     using memory = typename Grid::memory;
     // Claims are counted in 16 bits, and here any number of threads may come.

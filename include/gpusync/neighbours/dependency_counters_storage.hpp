@@ -65,6 +65,14 @@ class counter_tables {
                                " publishes in an epoch, but " + std::to_string(producers[i].size()) +
                                " blocks publish to it. List each of them once.");
       }
+      std::vector<uint32_t> in_order = producers[i];
+      std::sort(in_order.begin(), in_order.end());
+      const auto twice = std::adjacent_find(in_order.begin(), in_order.end());
+      if (twice != in_order.end()) {
+        throw invalid_argument("Block " + std::to_string(*twice) +
+                               " is listed twice as one that publishes to dependency " + "counter " +
+                               std::to_string(i) + ". List it once, however often it does.");
+      }
       for (const uint32_t block : producers[i]) {
         if (block >= blocks) {
           throw invalid_argument("Block " + std::to_string(block) + " should publish to dependency counter " +
@@ -81,7 +89,7 @@ class counter_tables {
   const std::vector<uint32_t>& expected() const { return expected_; }
   bool has_producers() const { return !first_.empty(); }
   uint32_t most_producers() const { return most_producers_; }
-  /// One table behind the other, as counter_places has them.
+  /// One table behind the other, as dependency_places has them.
   std::vector<uint32_t> words() const {
     std::vector<uint32_t> all(expected_);
     all.insert(all.end(), first_.begin(), first_.end());
@@ -153,7 +161,7 @@ class dependency_counter_storage : public waiting_storage<Backend> {
   dependency_counter_storage(const typename Backend::place& where, uint32_t blocks, counter_tables&& tables,
                              uint32_t pitch, uint32_t first_epoch)
       : base(where, blocks, 1, tables_begin(blocks, tables.count(), pitch) + tables.words().size(),
-             tables.most_producers()),
+             tables.most_producers(), {"dependency counter", "epoch"}),
         tables_(std::move(tables)),
         pitch_(pitch),
         first_epoch_(first_epoch),
@@ -177,7 +185,7 @@ class dependency_counter_storage : public waiting_storage<Backend> {
     return "There is no dependency counter " + std::to_string(counter) + ": they are numbered from 0 to size() - 1.";
   }
 
-  counter_places places() const {
+  dependency_places places() const {
     uint32_t* const words = this->marks();
     const uint32_t* const expected = words + at_tables_;
     const uint32_t* const first = tables_.has_producers() ? expected + size() : nullptr;

@@ -23,8 +23,8 @@ struct halo_rule {
 
   uint64_t most_polled_bytes = 7'500'000;  ///< blocks x slots x words x 8, or x 16 for values of 8 bytes
   uint32_t most_words_a_thread = 4;        ///< words / threads of a block, rounded up
-  /// Cycles from send() to the first poll for each four slots, at most 10,000: polls of many words that come too early
-  /// delay them. See backoff_of() for neighbourhoods of fewer slots.
+  /// Cycles from send() to the first poll for 4 to 7 slots, and twice as many for more; at most 10,000. Polls of many
+  /// words that come too early delay them. See backoff_of() for neighbourhoods of fewer slots.
   uint32_t poll_backoff = 200;
 
   /// The form for a grid of `blocks`, each with so many slots, words of that many bytes, and threads.

@@ -15,7 +15,7 @@ namespace gpusync {
 
 namespace detail {
 
-/// The base of cuda_halo_storage and host_halo_storage.
+/// The base of gpusync::halo_storage and host_halo_storage.
 template <class T, class Grid, class Backend>
 class halo_storage : public waiting_storage<Backend> {
   using base = waiting_storage<Backend>;
@@ -92,7 +92,7 @@ class halo_storage : public waiting_storage<Backend> {
                uint32_t first_step, uint64_t pages, uint64_t pool)
       : base(where, who.blocks(), static_cast<size_t>(pool) * page * (narrow ? 1 : 3),
              marks_words(who.blocks(), who.slots(), pages) + (narrow ? static_cast<size_t>(pool) * page : 0),
-             who.slots()),
+             who.slots(), {"halo"}),
         words_(static_cast<uint32_t>(words)),
         slots_(who.slots()),
         first_step_(first_step),

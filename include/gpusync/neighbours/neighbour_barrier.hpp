@@ -72,7 +72,11 @@ class neighbour_table {
   places_type places_;
 };
 
-/// The base of cuda_neighbour_storage and host_neighbour_storage.
+static_assert(neighbour_places::none == neighbourhood::none &&
+                  grid::neighbour_flags::max_blocks == neighbourhood::most_blocks,
+              "device code has no neighbourhood, and says the same");
+
+/// The base of neighbour_barrier_storage and host_neighbour_barrier_storage.
 template <class Grid, class Backend>
 class neighbour_storage : public barrier_storage<grid::neighbour_flags, Grid, Backend, neighbour_table<Backend>> {
   using base = barrier_storage<grid::neighbour_flags, Grid, Backend, neighbour_table<Backend>>;

@@ -32,9 +32,9 @@ class neighbourhood {
   static constexpr uint32_t most_blocks = 1u << 20;  ///< of a neighbourhood
 
   /// A closed row. Slots: the block before, the block behind. Throws invalid_argument for 0 blocks or too many.
-  static neighbourhood ring(uint64_t blocks) { return torus(extent(blocks)); }
+  static neighbourhood ring(uint64_t blocks) { return torus(extent(require(blocks))); }
   /// An open row: the same, but nobody before the first block and behind the last.
-  static neighbourhood line(uint64_t blocks) { return grid(extent(blocks)); }
+  static neighbourhood line(uint64_t blocks) { return grid(extent(require(blocks))); }
   /// A grid of one to three dimensions whose rims meet. Slots: x - 1, x + 1, y - 1, y + 1, z - 1, z + 1, as many as
   /// there are dimensions (those before the last extent above 1, or x alone); then, with corners, the others around,
   /// x fastest. Throws invalid_argument for 0 blocks or too many.

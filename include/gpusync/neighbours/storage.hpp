@@ -22,7 +22,7 @@ class waiting_storage {
  public:
   /// The blocks that a timed-out wait missed, with the phase, counted from 0 at the start of the launch; empty if none
   /// timed out. Synchronizes with nothing: call it after the kernel, or at any time while it runs.
-  std::vector<missing_block> missing() const { return missing_blocks(*control_->memory.get()); }
+  std::vector<missing_block> missing() const { return control_->missing(); }
 
   /// What went wrong in a launch on this storage, in a sentence or two; empty if nothing did. Call it as missing(); it
   /// also works after a launch has failed and taken the CUDA context with it.
@@ -50,12 +50,13 @@ class waiting_storage {
 
  protected:
   /// `words`: of 64 bits, to wait for. `marks`: of 32 bits, besides the log's, see marks(). `entries`: the most that a
-  /// time-out can miss.
-  waiting_storage(const typename Backend::place& where, uint32_t blocks, size_t words, size_t marks, uint32_t entries)
+  /// time-out can miss. `of`: what is reported of.
+  waiting_storage(const typename Backend::place& where, uint32_t blocks, size_t words, size_t marks, uint32_t entries,
+                  const reported_thing& of)
       : blocks_(blocks),
         entries_(entries),
         control_(std::make_unique<control>(where, blocks, words, behind_log(blocks) + marks,
-                                           typename Backend::report(where, entries))) {
+                                           typename Backend::report(where, entries), of)) {
     reset();
   }
 
@@ -80,19 +81,14 @@ class waiting_storage {
   }
   /// Sets words of 64 bits from the `first` on. Blocks.
   void write_words(const std::vector<uint64_t>& from, size_t first) { control_->words.write(from, first); }
-  /// A copy of the words of 32 bits. Blocks.
-  std::vector<uint32_t> read_marks() const {
-    const std::vector<uint32_t> all = control_->marks.read();
-    return {all.begin() + static_cast<std::ptrdiff_t>(behind_log(blocks_)), all.end()};
-  }
 
  private:
   /// Has all that is behind the storage, for it must stay where it is when the storage is moved.
   class control final : public barrier_control {
    public:
     control(const typename Backend::place& where, uint32_t blocks, size_t word_count, size_t mark_count,
-            typename Backend::report&& report)
-        : barrier_control(Backend::device(where), blocks, report.get()),
+            typename Backend::report&& report, const reported_thing& of)
+        : barrier_control(Backend::device(where), blocks, report.get(), of),
           words(where, word_count),
           marks(where, mark_count),
           memory(std::move(report)),
@@ -109,6 +105,7 @@ class waiting_storage {
       if (completes) completes(handle, launch);
     }
     void prepare(const handle_header&, const launch_request&) override { order.follow(); }
+    void withdraw() override { order.withdraw(); }
     void release() override { order.release(); }
 
     typename Backend::template words<uint64_t> words;

@@ -18,7 +18,7 @@
 // file of that name. An algorithm X is five functions and a number:
 //   gpusync_X_state                 what a work-item keeps of its place, made by gpusync_X_join(part)
 //   gpusync_X_next_goal(own)        the number of phases that will have ended with the next one
-//   gpusync_X_arrive(own, state, part, goal)          begins with gpusync_gather_group()
+//   gpusync_X_arrive(own, state, part, goal)          begins with gpusync_release_group()
 //   gpusync_X_wait(own, part, goal, answer, limit)    ends with gpusync_sync_status()
 //   gpusync_X_number                as registry.hpp has it
 // `own` are the algorithm's words of the storage.

@@ -40,7 +40,7 @@ static __global uint* gpusync_centralized_counter(__global uint* own, uint goal)
 
 static void gpusync_centralized_arrive(__global uint* own, const gpusync_centralized_state* state,
                                        const gpusync_part part, uint goal) {
-  gpusync_gather_group();
+  gpusync_release_group();
   if (gpusync_is_first_item()) gpusync_publish_add(gpusync_centralized_counter(own, goal), state->step);
 }
 

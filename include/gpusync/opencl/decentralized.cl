@@ -37,7 +37,7 @@ static uint gpusync_decentralized_next_goal(const __global uint* own) {
 
 static void gpusync_decentralized_arrive(__global uint* own, const gpusync_decentralized_state* state,
                                          const gpusync_part part, uint goal) {
-  gpusync_gather_group();
+  gpusync_release_group();
   if (gpusync_is_first_item()) gpusync_publish_store(own + GPUSYNC_LINE_WORDS + part.rank, 1u);
 }
 

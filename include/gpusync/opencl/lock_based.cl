@@ -32,7 +32,7 @@ static uint gpusync_lock_based_next_goal(const __global uint* own) {
 
 static void gpusync_lock_based_arrive(__global uint* own, const gpusync_lock_based_state* state,
                                       const gpusync_part part, uint goal) {
-  gpusync_gather_group();
+  gpusync_release_group();
   if (gpusync_is_first_item()) gpusync_publish_add(own, state->step);
 }
 

@@ -41,7 +41,7 @@ static __global uint* gpusync_lock_free_released(__global uint* own, uint rank) 
 
 static void gpusync_lock_free_arrive(__global uint* own, const gpusync_lock_free_state* state, const gpusync_part part,
                                      uint goal) {
-  gpusync_gather_group();
+  gpusync_release_group();
   if (gpusync_is_first_item()) gpusync_publish_store(gpusync_lock_free_arrived(own, part.rank), goal);
 }
 

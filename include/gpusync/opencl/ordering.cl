@@ -15,7 +15,7 @@ typedef struct {
 } gpusync_part;
 
 /// The head of every arrival: the work-group's barrier puts what its work-items have written before what follows.
-static void gpusync_gather_group(void) {
+static void gpusync_release_group(void) {
 #if GPUSYNC_ORDERING == GPUSYNC_ORDERING_FENCE
   gpusync_fence();
 #endif

@@ -34,9 +34,7 @@ struct barrier_algorithm {
 
 namespace detail {
 
-inline constexpr size_t lines_for(size_t words) {
-  return (words + GPUSYNC_LINE_WORDS - 1) / GPUSYNC_LINE_WORDS * GPUSYNC_LINE_WORDS;
-}
+static_assert(GPUSYNC_LINE_WORDS == gpusync::detail::line_words, "kernels and the host have lines of one size");
 
 inline size_t tree_words(uint32_t groups) {
   size_t wide = 1;
@@ -78,7 +76,7 @@ inline constexpr barrier_algorithm lock_free{
     5,
     true,
     detail::most_groups,
-    [](uint32_t groups) { return GPUSYNC_LINE_WORDS + 2 * detail::lines_for(groups); },
+    [](uint32_t groups) { return GPUSYNC_LINE_WORDS + 2 * gpusync::detail::whole_lines(groups); },
     detail::start_flags};
 /// See tree.cl.
 inline constexpr barrier_algorithm tree{"tree-2",
@@ -106,7 +104,7 @@ inline constexpr barrier_algorithm decentralized{
     4,
     true,
     detail::most_groups,
-    [](uint32_t groups) { return GPUSYNC_LINE_WORDS + detail::lines_for(groups); },
+    [](uint32_t groups) { return GPUSYNC_LINE_WORDS + gpusync::detail::whole_lines(groups); },
     detail::start_count};
 
 /// All of them.

@@ -143,7 +143,7 @@ class barrier_storage {
   using header = std::array<cl_uint, GPUSYNC_AT_ARRIVED>;
   static constexpr cl_uint closed = 0x80000000u;
 
-  size_t stride() const { return detail::lines_for(capacity_); }
+  size_t stride() const { return gpusync::detail::whole_lines(capacity_); }
   /// Where the algorithm's words begin.
   size_t own_at() const { return GPUSYNC_AT_ARRIVED + 3 * stride(); }
 

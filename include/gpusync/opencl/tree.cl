@@ -39,7 +39,7 @@ static uint gpusync_tree_next_goal(const __global uint* own) {
 
 static void gpusync_tree_arrive(__global uint* own, const gpusync_tree_state* state, const gpusync_part part,
                                 uint goal) {
-  gpusync_gather_group();
+  gpusync_release_group();
   if (!gpusync_is_first_item()) return;
   __global uint* branch = own + state->branch;
 #if GPUSYNC_ORDERING == GPUSYNC_ORDERING_ACQUIRE_RELEASE

@@ -151,7 +151,7 @@ class group_of_warps {
   GPUSYNC_API explicit group_of_warps(memory_type& shared) {
     Grid grid = Grid::current();
     const warps_of<Grid> warps;
-    if (warps.blocks() > most) grid.fail(nullptr, misuse::bad_view, warps.blocks());
+    if (warps.blocks() > most) grid.fail(nullptr, misuse::too_many_warps, warps.blocks());
     words_ = shared.words[warps.block() / Warps];
     grid.sync_block();
     if (grid.thread() == 0) {

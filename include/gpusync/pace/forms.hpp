@@ -30,9 +30,7 @@ template <uint32_t Warps, uint32_t First = 1>
 struct warps {
   static_assert(Warps >= 3 && Warps <= 32, "groups of 3 to 32 warps: there are 15 named barriers for up to 32 warps");
   static_assert(First >= 1 && First + (32 + Warps - 1) / Warps <= 16, "named barriers have the numbers 1 to 15");
-  static constexpr const char* name = "warps";      ///< in results
-  static constexpr uint32_t of_group = Warps;       ///< warps of a group
-  static constexpr uint32_t first_barrier = First;  ///< the named barrier of the first group
+  static constexpr const char* name = "warps";  ///< in results
 };
 
 /// No meeting: a warp goes on at once unless it is `Visits` visits ahead of the slowest warp of its block. The form
@@ -41,7 +39,6 @@ template <uint32_t Visits = 1>
 struct lead {
   static_assert(Visits >= 1, "a lead of no visit is a barrier: pace::block");
   static constexpr const char* name = "lead";  ///< in results
-  static constexpr uint32_t visits = Visits;   ///< at most
 };
 
 /// Of windows: who has waited for longer than the storage's limit waits no more, so that no launch hangs, whatever its

@@ -4,8 +4,7 @@
 //   __global__ void gather(gpusync::grid_window window, const float* table, …) {
 //     for (int panel = 0; panel < panels; ++panel) {
 //       …                                                        // random reads of this panel of the table
-//       window.end_epoch();                                      // none is more than `lead` panels ahead of the
-//       slowest
+//       window.end_epoch();                                      // none is more than `lead` panels ahead of any
 //     }
 //   }
 #pragma once
@@ -68,13 +67,15 @@ class basic_grid_window : public detail::passed_by_reference<basic_grid_window<G
   using policy = Policy;
 
   /// Use the storage's window() instead.
-  GPUSYNC_HD explicit basic_grid_window(const detail::window_argument& given) : given_(given) {}
+  GPUSYNC_HD explicit basic_grid_window(const detail::window_argument& given)
+      : given_(given), is_shared_(Grid::handle_per_thread) {}
   /// For launches on host threads: what one thread of `original`'s kernel gets.
   GPUSYNC_HD basic_grid_window(detail::for_one_thread, const basic_grid_window& original) : given_(original.given_) {}
 
   /// Says that the block has ended its epoch, and waits until the next one may begin.
   GPUSYNC_API void end_epoch() {
     Grid grid = Grid::current();
+    refuse_shared(grid);
     if (grid.thread() == 0) {
       if (waits_) {
         const wait_status status = member_.end_epoch(grid, given_.places, grid.blocks(),
@@ -97,7 +98,9 @@ class basic_grid_window : public detail::passed_by_reference<basic_grid_window<G
   /// The block takes part in no further epoch, and must not call the window again. To be called once, where a block
   /// ends after fewer epochs than others.
   GPUSYNC_API void leave() {
-    if (Grid::current().thread() == 0) member_.template leave<Grid>(given_.places);
+    Grid grid = Grid::current();
+    refuse_shared(grid);
+    if (grid.thread() == 0) member_.template leave<Grid>(given_.places);
   }
 
   /// Epochs that a block may be ahead of the slowest.
@@ -106,9 +109,16 @@ class basic_grid_window : public detail::passed_by_reference<basic_grid_window<G
   GPUSYNC_HD const detail::handle_header& header() const { return given_.header; }
 
  private:
+  GPUSYNC_API void refuse_shared([[maybe_unused]] Grid grid) const {
+    if constexpr (Grid::handle_per_thread) {
+      if (is_shared_) grid.fail(nullptr, misuse::shared_handle, 0);
+    }
+  }
+
   detail::window_argument given_;
   detail::window_member<scope::device> member_;
   bool waits_ = true;
+  bool is_shared_ = false;  ///< on host threads: what a launch is to be given, not its threads
 };
 
 /// No window: for a kernel that is compiled with one and without.

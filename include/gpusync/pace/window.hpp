@@ -102,8 +102,8 @@ class window_member {
       if constexpr (Deadline::bounded) {
         if (Grid::memory::template load<memory_order::relaxed, Scope>(at.given_up()) != 0)
           return wait_status::timed_out;
+        if (limit.passed(grid.now())) return wait_status::timed_out;
       }
-      if (limit.passed(grid.now())) return wait_status::timed_out;
       grid.pause();
     }
   }

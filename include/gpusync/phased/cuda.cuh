@@ -83,7 +83,10 @@ uint32_t launch_phased(const cuda_device& device, cudaStream_t stream, const pha
                        void (*kernel)(basic_phased_grid<Schedule, Algorithm, cuda_grid>, Parameters...),
                        cuda_phased_storage<Schedule, Algorithm>& storage, Arguments&&... arguments) {
   check_shape(device, {1, shape.threads, shape.shared_bytes});
-  const uint32_t resident = std::min(resident_blocks(device, kernel, shape), storage.resident_capacity());
+  uint32_t resident = 0;
+  detail::with_reports(device.ordinal(), [&] {
+    resident = std::min(resident_blocks(device, kernel, shape), storage.resident_capacity());
+  });
   launch(device, stream, {resident, shape.threads, shape.shared_bytes}, kernel, storage.grid(shape.virtual_blocks),
          std::forward<Arguments>(arguments)...);
   return resident;

@@ -13,9 +13,9 @@ namespace gpusync {
 /// and synchronize at the end of each phase.
 ///
 /// The first parameter of a kernel that launch_phased() starts, by value; whatever the kernel calls takes it by
-/// reference, for it cannot be copied. All threads of a block call each
-/// function together, and all blocks pass through the same sequence of phases. One storage serves one running kernel at
-/// a time; kernels that follow each other in a stream share it freely, whatever their sizes, without a reset.
+/// reference, for it cannot be copied. All threads of a block call each function together, and all blocks pass through
+/// the same sequence of phases. One storage serves one running kernel at a time; kernels that follow each other in a
+/// stream share it freely, whatever their sizes, without a reset.
 ///
 /// In each phase the body is called exactly once for each virtual block, by all threads of one resident block. It may
 /// use the block barrier and shared memory as a block of a plain grid does; all threads of the block must agree on

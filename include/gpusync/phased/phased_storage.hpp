@@ -34,7 +34,10 @@ class phased_storage {
                              " virtual blocks, but its storage was made for " + std::to_string(virtual_blocks_) +
                              ". Make a larger storage.");
     }
-    return {barrier_.barrier().given(), state(), state() + told_, virtual_blocks};
+    auto given = barrier_.barrier().given();
+    given.header.kind = handle_kind::at_most_grid;
+    given.header.count = virtual_blocks;
+    return {given, state(), state() + told_, virtual_blocks};
   }
 
   uint32_t capacity() const { return virtual_blocks_; }
@@ -43,12 +46,7 @@ class phased_storage {
 
   /// The resident blocks that a timed-out wait missed, with the phase; empty if none timed out. Synchronizes with
   /// nothing: call it after the kernel, or at any time while it runs.
-  std::vector<missing_block> missing() const {
-    std::vector<missing_block> missing = barrier_.missing();
-    // A barrier counts its own phases; a schedule may have several of them in one of the grid's.
-    for (missing_block& each : missing) each.phase /= Schedule::barriers;
-    return missing;
-  }
+  std::vector<missing_block> missing() const { return barrier_.missing(); }
 
   /// What went wrong in a launch on this storage, in a sentence or two; empty if nothing did.
   std::string report() const { return barrier_.report(); }
@@ -74,7 +72,9 @@ class phased_storage {
         resident_(std::min(virtual_blocks_, resident)),
         told_(whole_lines(Schedule::words(virtual_blocks_) + 1)),
         barrier_(make_barrier(resident_)),
-        words_(where, told_ + whole_lines(size_t{phased::detail::block_words<Grid>::per_block} * resident_)) {}
+        words_(where, told_ + whole_lines(size_t{phased::detail::block_words<Grid>::per_block} * resident_)) {
+    barrier_.count_phases_of(Schedule::barriers);
+  }
 
   BarrierStorage& barrier_storage() { return barrier_; }
   const BarrierStorage& barrier_storage() const { return barrier_; }

@@ -244,10 +244,9 @@ void reduce(reduction_storage& storage, cudaStream_t stream, const T* in, size_t
 /// after another without a reset, by calls of any size and type.
 ///
 /// For calls on one stream: another one is refused (storage_in_use) until hand_over(), but for sums by one block or one
-/// cluster (plan_for()), which share nothing. A call that is captured into a
-/// graph counts for the stream that captures it; replay the graph where it is ordered with the storage's other calls.
-/// Replays beside other calls on the same storage fail on the device (misuse::concurrent_calls), with a sentence in
-/// report().
+/// cluster (plan_for()), which share nothing. A call that is captured into a graph counts for the stream that captures
+/// it; replay the graph where it is ordered with the storage's other calls. Replays beside other calls on the same
+/// storage fail on the device (misuse::concurrent_calls), with a sentence in report().
 class reduction_storage {
  public:
   /// Throws cuda_failure if memory is short. Blocks.

@@ -23,6 +23,7 @@ struct cas128 : consensus_defaults {
   static constexpr bool stamps_skip =
       true;  ///< a record that lost to a change without one must not be taken for the next
   static constexpr const char* name = "cas128";
+  static constexpr int compute_capability = 90;
   static constexpr uint32_t max_passes = 3;
 
   /// What is known of the last change. A change either has a record of its own or keeps that of the change before it.

@@ -41,6 +41,8 @@ struct consensus_defaults {
   static constexpr bool uses_cells = false;
   /// Who proposes learns whether its proposal was taken.
   static constexpr bool tells_losers = true;
+  /// The compute capability that it needs of a CUDA device, as 90 for 9.0; 0: any.
+  static constexpr int compute_capability = 0;
   /// A round's stamp may be more than that of the round before it and 1.
   static constexpr bool stamps_skip = false;
   /// What its words are, if they are cells.

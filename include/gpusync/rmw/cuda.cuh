@@ -32,15 +32,22 @@ evidence_permit<Consensus> require_evidence(const cuda_device& device) {
                             ". Run gpusync run store-atomicity there, or use rmw::cas.");
     }
   }
-  if (std::string(Consensus::name) == "cas128" && device.properties().major < 9) {
-    throw invalid_argument("Consensus cas128 needs a device of compute capability 9.0, and " + device.name() + " has " +
-                           std::to_string(device.properties().major) + "." + std::to_string(device.properties().minor) +
-                           ". Use rmw::cas.");
-  }
-  if (std::string(Consensus::name) == "cas128" && code_for(device) < 90) {
-    throw invalid_argument("Consensus cas128 needs code for compute capability 9.0, and what this program has for " +
-                           device.name() + " was compiled for an older one. Compile for it " +
-                           "(CMAKE_CUDA_ARCHITECTURES=native), or use rmw::cas.");
+  if constexpr (Consensus::compute_capability != 0) {
+    constexpr int needed = Consensus::compute_capability;
+    const std::string name = Consensus::name,
+                      capability = std::to_string(needed / 10) + "." + std::to_string(needed % 10);
+    const cudaDeviceProp& properties = device.properties();
+    if (properties.major * 10 + properties.minor < needed) {
+      throw invalid_argument("Consensus " + name + " needs a device of compute capability " + capability + ", and " +
+                             device.name() + " has " + std::to_string(properties.major) + "." +
+                             std::to_string(properties.minor) + ". Use rmw::cas.");
+    }
+    if (code_for(device) < needed) {
+      throw invalid_argument("Consensus " + name + " needs code for compute capability " + capability +
+                             ", and what this program has for " + device.name() +
+                             " was compiled for an older one. Compile for it " +
+                             "(CMAKE_CUDA_ARCHITECTURES=native), or use rmw::cas.");
+    }
   }
   return evidence_permit<Consensus>(
       device_permit{{gpusync::detail::handle_header::magic, 0, gpusync::detail::handle_kind::evidence,

@@ -28,7 +28,7 @@ struct place_of<space::shared> : gpusync::detail::in_shared_memory {};
 /// How threads reach the words of an object: the device's global memory as its grids share it, a block's shared memory
 /// as its threads do. Word: of 32, 64 or 128 bits. Orders and costs: see cuda_memory.
 template <space Where>
-struct cuda_words {
+struct cuda_atomics {
   /// The scope of all accesses.
   static constexpr scope shared_by = Where == space::global ? scope::device : scope::block;
 
@@ -64,7 +64,7 @@ namespace detail {
 /// What threads and warps as participants have in common.
 template <space Where>
 struct cuda_participant {
-  using access = cuda_words<Where>;
+  using access = cuda_atomics<Where>;
   static constexpr bool imitates_masked_store = false;
   static constexpr space where = Where;
 
@@ -90,7 +90,7 @@ struct cuda_participant {
 template <space Where>
 struct cuda_thread : single_lane, detail::cuda_participant<Where> {
   /// Through which it reaches memory.
-  using access = cuda_words<Where>;
+  using access = cuda_atomics<Where>;
 
   __device__ __forceinline__ uint64_t* hold(uint64_t* words) const {
     // The calling thread alone: who else of its warp is here, it need not know.
@@ -121,7 +121,7 @@ template <space Where>
 class cuda_warp : public detail::cuda_participant<Where> {
  public:
   /// Through which it reaches memory.
-  using access = cuda_words<Where>;
+  using access = cuda_atomics<Where>;
   static constexpr uint32_t lanes = 32;
 
   /// The calling thread's warp.

@@ -69,7 +69,7 @@ template <uint32_t N, class Grid, class Machine, class Agreement = rmw::detail::
 class basic_fault_tolerant_barrier
     : public detail::passed_by_reference<basic_fault_tolerant_barrier<N, Grid, Machine, Agreement>> {
   using layout = rmw::detail::survivor_layout<N>;
-  using log = rmw::detail::roll_of_the_lost<N>;
+  using log = rmw::detail::lost_blocks_log<N>;
   using verdict = rmw::detail::phase_verdict<N>;
   using word = rmw::detail::arrival_word;
   static constexpr uint32_t lost_words = log::words;
@@ -82,10 +82,14 @@ class basic_fault_tolerant_barrier
   /// launch.
   GPUSYNC_HD basic_fault_tolerant_barrier(uint64_t* words, uint32_t blocks,
                                           const detail::handle_header& header = detail::handle_header())
-      : header_(header), words_(words), blocks_(blocks), goal_(blocks), count_(blocks) {}
+      : header_(header), words_(words), blocks_(blocks), goal_(blocks), count_(blocks) {
+    if constexpr (Grid::handle_per_thread) rank_ = shared;
+  }
   /// For launches on host threads: what one thread of `original`'s kernel gets.
   GPUSYNC_HD basic_fault_tolerant_barrier(detail::for_one_thread, const basic_fault_tolerant_barrier& original)
-      : basic_fault_tolerant_barrier(original.words_, original.blocks_, original.header_) {}
+      : basic_fault_tolerant_barrier(original.words_, original.blocks_, original.header_) {
+    rank_ = unknown;
+  }
 
   /// Of the memory behind a barrier of so many blocks.
   GPUSYNC_HD static constexpr size_t bytes(uint32_t blocks) {
@@ -107,7 +111,7 @@ class basic_fault_tolerant_barrier
   /// not be removed in this phase, however long it stays away from wait(). After `removed` does nothing.
   GPUSYNC_API void arrive() {
     Grid grid = Grid::current();
-    if (rank_ == unknown) enter(grid);
+    if (rank_ >= shared) enter(grid);
     grid.sync_block();
     if (removed_ || !acts(grid)) return;
     const Machine machine;
@@ -129,7 +133,7 @@ class basic_fault_tolerant_barrier
 
   /// The members of the last phase that this block has passed; before the first, all blocks. The same in all survivors,
   /// but for the rank.
-  GPUSYNC_API survivors members() const { return {epoch_, count_, rank_ == unknown ? Grid::current().block() : rank_}; }
+  GPUSYNC_API survivors members() const { return {epoch_, count_, rank_ >= shared ? Grid::current().block() : rank_}; }
   /// Whether a block is a member.
   GPUSYNC_HD bool is_member(uint32_t block) const { return block < blocks_ && !has(lost_, block); }
   /// Whether a block was a member until the last loss: those that were and are not have been lost then.
@@ -148,6 +152,7 @@ class basic_fault_tolerant_barrier
 
  private:
   static constexpr uint32_t unknown = ~0u;
+  static constexpr uint32_t shared = unknown - 1;  ///< on host threads: what a launch is to be given, not its threads
 
   /// Nothing but the block's arrival stands between this wait and any other.
   GPUSYNC_API phase_outcome wait_after_arrival(timeout span) {
@@ -176,6 +181,7 @@ class basic_fault_tolerant_barrier
   GPUSYNC_API static bool acts(Grid grid) { return grid.thread() < Machine::lanes; }
 
   GPUSYNC_API void enter(Grid grid) {
+    if (rank_ == shared) grid.fail(nullptr, misuse::shared_handle, 0);
     if (grid.block() >= blocks_) grid.fail(nullptr, misuse::outsider, blocks_);
     rank_ = grid.block();
   }

@@ -13,7 +13,7 @@ namespace gpusync::rmw::detail {
 
 /// The state on which the members agree. All zero: nobody is lost.
 template <uint32_t N>
-struct roll_of_the_lost {
+struct lost_blocks_log {
   static constexpr uint32_t words = (N + 31) / 32;
   uint16_t epoch = 0;     ///< how often members have been lost; each time, arrivals go on in a word of their own
   uint16_t closings = 0;  ///< how often a phase of this epoch was cut short, and then nobody was missing
@@ -47,12 +47,12 @@ template <uint32_t N>
 struct phase_verdict {
   uint16_t epoch;
   uint16_t closings;  ///< before this one
-  uint32_t late[roll_of_the_lost<N>::words];
+  uint32_t late[lost_blocks_log<N>::words];
 
-  GPUSYNC_HD roll_of_the_lost<N> operator()(roll_of_the_lost<N> old) const {
+  GPUSYNC_HD lost_blocks_log<N> operator()(lost_blocks_log<N> old) const {
     if (old.epoch != epoch || old.closings != closings) return old;
     bool anybody = false;
-    for (uint32_t i = 0; i < roll_of_the_lost<N>::words; ++i) {
+    for (uint32_t i = 0; i < lost_blocks_log<N>::words; ++i) {
       anybody = anybody || (late[i] & ~old.lost[i]) != 0;
       old.lost[i] |= late[i];
     }
@@ -65,7 +65,7 @@ struct phase_verdict {
 /// How the members of a fault-tolerant barrier agree: a wait-free object, which survives whoever dies in the middle of
 /// it. Calls hand on what their callers have seen.
 template <uint32_t N, class Machine>
-using agreement = basic_rmw_object<roll_of_the_lost<N>, N, cas<publication::ordered>, phase_verdict<N>, Machine>;
+using agreement = basic_rmw_object<lost_blocks_log<N>, N, cas<publication::ordered>, phase_verdict<N>, Machine>;
 
 #if !defined(__CUDACC_RTC__)
 /// `blocks`, if a barrier for up to N can have them.
@@ -83,7 +83,7 @@ struct survivor_layout {
   static constexpr uint32_t line = gpusync::detail::line_words / 2;
   GPUSYNC_HD static constexpr size_t up_to_lines(size_t words) { return (words + line - 1) / line * line; }
 
-  static constexpr uint32_t lost_words = roll_of_the_lost<N>::words;
+  static constexpr uint32_t lost_words = lost_blocks_log<N>::words;
   static constexpr size_t notice_words = up_to_lines(2 + lost_words);
 
   uint32_t blocks;

@@ -189,7 +189,7 @@ void choose_for_files(const experiment_request& request, application& what) {
   const int64_t units = std::max(1, request.device.compute_units);
   if (request.device.kind == device_kind::cuda) {
     what.blocks = {units};
-    what.methods = {"relaunch", "graph", "cg", "placed-counters-acquire-release"};
+    what.methods = {"relaunch", "graph", "cg", method_names::default_barrier};
   } else {
     // One work-group on OpenCL: on a CPU that does other work, two wait long for each other.
     what.blocks = {request.device.kind == device_kind::host ? units : 1};

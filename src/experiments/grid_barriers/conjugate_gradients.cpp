@@ -58,7 +58,7 @@ std::vector<solving> cases_of(const experiment_request& request) {
 
 /// The ways that are compared if the user names none.
 const std::vector<std::string> ways_on_gpu{
-    "relaunch", "graph", "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release", method_by_votes};
+    "relaunch", "graph", "graph-pdl", "graph-pdl-late", "cg", method_names::default_barrier, method_by_votes};
 const std::vector<std::string> ways_on_host{"launch-wait", "lock-based-acquire-release", method_by_votes};
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
@@ -80,7 +80,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     const auto solver = kept_if_stuck(device->solving(problem, one.type == "double"));
     auto results = compare_steps(*solver, {name, request, sink}, methods_of(request, *solver), one.shape, progress);
     add_ratios(results, "step_time", step_sample,
-               {"graph", "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release"});
+               {"graph", "graph-pdl", "graph-pdl-late", "cg", method_names::default_barrier});
     add_rows(results,
              {{"shape", to_word(one.shape)},
               {"side", one.side},

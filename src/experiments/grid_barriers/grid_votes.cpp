@@ -27,7 +27,7 @@ std::vector<step_shape> shapes_of(const experiment_request& request) {
 }
 
 /// The ways to add partials up that are compared, besides all votes, if the user names none.
-const std::vector<std::string> ways_on_gpu{"graph", "graph-pdl", "graph-pdl-late", "cg", default_votes_barrier};
+const std::vector<std::string> ways_on_gpu{"graph", "graph-pdl", "graph-pdl-late", "cg", method_names::default_barrier};
 const std::vector<std::string> ways_on_host{"launch-wait", "lock-based-acquire-release"};
 
 std::vector<step_method> methods_of(const experiment_request& request, const workload& workload) {
@@ -42,7 +42,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   for_each_case(shapes_of(request), sink, label, [&](const step_shape& shape, const auto& progress) {
     auto results = compare_steps(*votes, {name, request, sink}, methods_of(request, *votes), shape, progress);
     add_ratios(results, "step_time", step_sample,
-               {"barrier-alone", "cg", default_votes_barrier, "graph-pdl", "graph-pdl-late"});
+               {"barrier-alone", "cg", method_names::default_barrier, "graph-pdl", "graph-pdl-late"});
     add_rows(results, {{"shape", to_word(shape)}}, sink);
   });
 }

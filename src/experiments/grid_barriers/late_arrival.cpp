@@ -65,7 +65,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
   const auto device = open_side<late_arrival_device>(request.device);
   const std::vector<step_method> methods =
       chosen_methods(request, device->methods(),
-                     {"cg", "lock-based-acquire-release", "placed-counters-acquire-release", "tree-2-acquire-release"});
+                     {"cg", "lock-based-acquire-release", method_names::default_barrier, "tree-2-acquire-release"});
   stop_rule rule;  // a given number of rounds, however much they scatter
   rule.max_samples = request.quick ? 5 : 25;
   rule.min_samples = rule.samples_before_budget = rule.max_samples + 1;

@@ -37,7 +37,7 @@ std::vector<named_variant> chosen_variants(const experiment_request& request) {
 
 void add_times(row& entry, const message_times& times, bool payload, bool keep_samples) {
   std::vector<double> sorted = times.one_way_ns;
-  if (sorted.empty()) return mark_skipped(entry, "Interrupted before a first pair was done.");
+  if (sorted.empty()) return mark_interrupted(entry, "a first pair was done");
   std::ranges::sort(sorted);
   constexpr double us = 1e-3;
   entry.metrics = {{"one_way", median_metric(sorted, us, "us", keep_samples)},

@@ -27,7 +27,7 @@ std::vector<step_method> methods_of(const experiment_request& request, const wor
   std::vector<step_method> all = workload.methods();
   std::vector<step_method> methods =
       chosen_methods(request, all,
-                     {"placed-counters-acquire-release", "placed-counters-acquire-release+proxy",
+                     {method_names::default_barrier, "placed-counters-acquire-release+proxy",
                       "lock-based-acquire-release", "lock-based-acquire-release+proxy", "cg"});
   std::erase_if(methods, [](const step_method& method) { return method.kind == method_kind::floor; });
   methods.insert(methods.begin(), *std::ranges::find(all, method_kind::floor, &step_method::kind));

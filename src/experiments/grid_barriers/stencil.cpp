@@ -18,7 +18,7 @@ const std::vector<std::string> ways{"relaunch",
                                     "graph-pdl-late",
                                     "cg",
                                     "lock-based-acquire-release",
-                                    "placed-counters-acquire-release"};
+                                    method_names::default_barrier};
 const std::vector<std::string> ways_on_chip{"cg-on-chip", "placed-counters-acquire-release-on-chip",
                                             "placed-counters-acquire-release-on-chip-split",
                                             "neighbour-barrier-on-chip", "neighbour-barrier-on-chip-split"};

@@ -187,7 +187,7 @@ void inject(const experiment_request& request, rmw_faults_device& device, const 
     // Before the first run it is a refusal: a policy that was not tested on this device, say.
     return mark_not_prepared(entry, std::current_exception());
   }
-  if (found.runs == 0) return mark_skipped(entry, "Interrupted before a first run.");
+  if (found.runs == 0) return mark_interrupted(entry, "a first run");
   entry.metrics = {{"most_passes", count_metric(found.most_passes)},
                    {"passes_bound", count_metric(object.passes_bound)},
                    {"most_accesses", count_metric(found.most_accesses)},

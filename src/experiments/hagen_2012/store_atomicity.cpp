@@ -118,7 +118,7 @@ void test(const experiment_request& request, store_atomicity_device& device, con
     count.lasting += more.lasting;
     progress(std::min(1.0, static_cast<double>(count.trials) / static_cast<double>(wanted)));
   }
-  if (count.trials == 0) return mark_skipped(entry, "Interrupted before a first trial.");
+  if (count.trials == 0) return mark_interrupted(entry, "a first trial");
   const auto trials = static_cast<double>(count.trials);
   entry.metrics = {
       {"violations_per_1e9", plain_metric(1e9 * static_cast<double>(count.violations) / trials, "1", count.trials)},

@@ -316,7 +316,7 @@ request_check check_paced(std::function<std::vector<paced_case>(const experiment
   const auto names = [texts](const device_description& device) {
     std::vector<std::string> all;
     for (const std::string& text : texts) {
-      if (!part_openers<paced_device>().contains({text, device.kind})) continue;
+      if (!side_openers<paced_device>().contains({text, device.kind})) continue;
       for (const paced_variant& one : open_side<paced_device>(device, text)->variants()) {
         if (std::ranges::find(all, one.name) == all.end()) all.push_back(one.name);
       }

@@ -58,12 +58,11 @@ bool is_gpu(const experiment_request& request);
 
 /// What a variant has gained, in percent of the other's time, medians over rounds with their intervals:
 /// - `rho`: against the fastest, by its median, of all that wait for nothing: the plain loop and the controls, for
-/// leads
-///   also what counts as they do; without any control nobody can say;
+///   leads also what counts as they do; without any control nobody can say;
 /// - `rho_none`: against the plain loop, which is the paper's method, and counts what the compiler did as gain;
 /// - `rho_control`: against the control of the same interval, if there is one;
-/// - `compiler_share`: what that control gains against the plain loop. A control has its own alone, the plain loop
-/// none.
+/// - `compiler_share`: what that control gains against the plain loop. A control has its own alone, the plain
+///   loop none.
 std::vector<std::pair<std::string, metric>> rho_metrics(const std::vector<paced_samples>& all, size_t which);
 
 }  // namespace gpusync::tool

@@ -98,7 +98,7 @@ const std::vector<std::string> ways{"graph",
                                     "graph-pdl",
                                     "graph-pdl-late",
                                     "cg",
-                                    "placed-counters-acquire-release",
+                                    method_names::default_barrier,
                                     halo_methods::split,
                                     halo_methods::barrier,
                                     halo_methods::automatic,
@@ -123,7 +123,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     const auto exchange = kept_if_stuck(device->exchanging(problem));
     auto results = compare_steps(*exchange, {name, request, sink}, methods_of(request, *exchange), one.shape, progress);
     add_ratios(results, "step_time", step_sample,
-               {"placed-counters-acquire-release", "cg", "graph", "graph-pdl", "graph-pdl-late", halo_methods::words,
+               {method_names::default_barrier, "cg", "graph", "graph-pdl", "graph-pdl-late", halo_methods::words,
                 halo_methods::flags});
     add_rows(results,
              {{"shape", to_word(one.shape)},

@@ -87,7 +87,7 @@ std::vector<graph_case> cases_of(const experiment_request& request) {
 
 /// The ways that are compared if the user names none.
 const std::vector<std::string> ways{
-    "relaunch",          "graph",           "graph-pdl", "graph-pdl-late", "cg", "placed-counters-acquire-release",
+    "relaunch",          "graph",           "graph-pdl", "graph-pdl-late", "cg", method_names::default_barrier,
     task_methods::needs, task_methods::ends};
 
 /// The work alone first, which the others are compared with.
@@ -140,7 +140,7 @@ void run(const experiment_request& request, const experiment_sink& sink) {
     const auto tasks = kept_if_stuck(device->running(graph));
     auto results = compare_steps(*tasks, {name, request, sink}, methods_of(request, *tasks), one.shape, progress);
     add_ratios(results, "step_time", step_sample,
-               {"cg", "placed-counters-acquire-release", "graph", "graph-pdl", "graph-pdl-late"});
+               {"cg", method_names::default_barrier, "graph", "graph-pdl", "graph-pdl-late"});
     add_costs(results, graph, request.keep_samples);
     add_rows(results,
              {{"shape", to_word(one.shape)},

@@ -22,7 +22,7 @@ bool is_wanted(const experiment_request& request, const std::string& part) {
 
 /// Those that both parts take unless the user names others.
 bool is_default(const step_method& method) {
-  return method.name == "cg" || method.name == "placed-counters-acquire-release";
+  return method.name == "cg" || method.name == method_names::default_barrier;
 }
 
 // ---- the heat map

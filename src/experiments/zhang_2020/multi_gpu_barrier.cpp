@@ -153,7 +153,7 @@ row row_of_messages(const experiment_request& request, multi_gpu_device& device,
         sent += message.sent, wrong += message.wrong;
       }
     }
-    if (times.empty()) return mark_skipped(entry, "Interrupted before a first pair was done.");
+    if (times.empty()) return mark_interrupted(entry, "a first pair was done");
     entry.metrics = {{"one_way", median_metric(times, us, "us", request.keep_samples)},
                      {"one_way_max", plain_metric(*std::ranges::max_element(times) * us, "us", times.size())}};
     entry.verification = fmt::format("{} messages between {} pairs of SMs, each looked at", sent, times.size());

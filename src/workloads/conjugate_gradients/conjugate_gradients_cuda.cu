@@ -38,6 +38,7 @@ class cuda_conjugate : public workload {
   }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
+    require_whole_warps(shape);  // their threads add up values by shuffles
     return prepare_program(method, shape, computation(shape));
   }
 

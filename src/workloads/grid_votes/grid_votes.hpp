@@ -151,13 +151,12 @@ struct vote_method {
   const char* barrier;  ///< whose it is, as results call it; on host threads the default barrier
 };
 
-inline constexpr const char* default_votes_barrier = "placed-counters-acquire-release";
 inline constexpr vote_method vote_methods[] = {
-    {vote_form::sync_add, "sync-add", "grid barrier that brings the sum", default_votes_barrier},
-    {vote_form::vote_add, "vote-add", "sum without ordering", default_votes_barrier},
-    {vote_form::sync_or, "sync-or", "grid barrier that brings a yes or no", default_votes_barrier},
-    {vote_form::vote_or, "vote-or", "yes or no without ordering", default_votes_barrier},
-    {vote_form::no_answer, "barrier-alone", "grid barrier that brings nothing", default_votes_barrier},
+    {vote_form::sync_add, "sync-add", "grid barrier that brings the sum", method_names::default_barrier},
+    {vote_form::vote_add, "vote-add", "sum without ordering", method_names::default_barrier},
+    {vote_form::sync_or, "sync-or", "grid barrier that brings a yes or no", method_names::default_barrier},
+    {vote_form::vote_or, "vote-or", "yes or no without ordering", method_names::default_barrier},
+    {vote_form::no_answer, "barrier-alone", "grid barrier that brings nothing", method_names::default_barrier},
     {vote_form::no_answer, "cg-alone", "cooperative groups' grid barrier, which brings nothing", "cg"},
 };
 

@@ -26,7 +26,7 @@ const void* votes_kernel() {
 
 template <unsigned FullBlocks>
 cuda_own_method by_votes(const vote_method& one) {
-  const bool ours = std::string_view(one.barrier) == default_votes_barrier;
+  const bool ours = std::string_view(one.barrier) == method_names::default_barrier;
   const auto waits_by = [name = std::string(one.barrier)](const cuda_target& where,
                                                           const step_shape& shape) -> std::unique_ptr<cuda_waiting> {
     return make_cuda_barrier(name, where, shape.blocks, std::nullopt);
@@ -48,6 +48,7 @@ class cuda_grid_votes : public workload {
   std::vector<step_method> methods() const override { return methods_of(computation({}, {1, 32})); }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
+    require_whole_warps(shape);  // their threads add up values by shuffles
     return prepare_program(method, shape, computation(method.name, shape));
   }
 

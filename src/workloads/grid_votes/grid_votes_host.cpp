@@ -31,7 +31,7 @@ class host_grid_votes : public workload {
   std::vector<step_method> methods() const override {
     std::vector<step_method> all = methods_on_host(false);
     for (const vote_method& one : vote_methods) {
-      if (std::string_view(one.barrier) == default_votes_barrier) all.push_back(method_of(one));
+      if (std::string_view(one.barrier) == method_names::default_barrier) all.push_back(method_of(one));
     }
     return all;
   }
@@ -44,7 +44,8 @@ class host_grid_votes : public workload {
     host_computation computation{host_text::of(text), votes_steps_of_a_run(),
                                  std::make_shared<votes_result>(shape, method.name, memory)};
     for (const vote_method& one : vote_methods) {
-      if (std::string_view(one.barrier) == default_votes_barrier) computation.own.push_back(by_votes(one, text));
+      if (std::string_view(one.barrier) == method_names::default_barrier)
+        computation.own.push_back(by_votes(one, text));
     }
     return prepare_program(method, shape, std::move(computation));
   }

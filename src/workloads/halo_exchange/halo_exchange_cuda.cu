@@ -61,7 +61,7 @@ cuda_own_method own_barrier(const halo_problem& problem) {
 template <class Text>
 cuda_own_method own_split() {
   const auto waits_by = [](const cuda_target& where, const step_shape& shape) -> std::unique_ptr<cuda_waiting> {
-    return make_cuda_barrier("placed-counters-acquire-release", where, shape.blocks, std::nullopt);
+    return make_cuda_barrier(method_names::default_barrier, where, shape.blocks, std::nullopt);
   };
   return {{halo_methods::split, "grid barrier, split phase", {}, method_kind::barrier, true, true},
           reinterpret_cast<const void*>(&run_split_steps<Text, grid_barrier>),

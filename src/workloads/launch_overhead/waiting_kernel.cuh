@@ -29,12 +29,6 @@ __device__ __forceinline__ void count_launch(const waiting_task& task) {
   if (task.units != 0) (void)atomicAdd(&task.count->units, static_cast<unsigned long long>(task.units));
 }
 
-__device__ __forceinline__ uint64_t global_time() {
-  uint64_t nanoseconds;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds)::"memory");
-  return nanoseconds;
-}
-
 __device__ __forceinline__ void wait_units(const waiting_task& task) {
   for (uint32_t i = 0; i < task.units; ++i) {
     if (task.unit == wait_unit::clock) {
@@ -42,8 +36,8 @@ __device__ __forceinline__ void wait_units(const waiting_task& task) {
       while (clock64() - begin < static_cast<long long>(task.length)) {
       }
     } else if (task.unit == wait_unit::global_timer) {
-      const uint64_t begin = global_time();
-      while (global_time() - begin < task.length) {
+      const uint64_t begin = global_timer();
+      while (global_timer() - begin < task.length) {
       }
     } else {
       for (uint32_t sleep = 0; sleep < task.length; ++sleep) asm volatile("nanosleep.u32 1000;");

@@ -137,7 +137,7 @@ class cuda_message_floor : public message_floor_device {
   }
 
  private:
-  static constexpr uint32_t lines_per_side = 4;
+  static constexpr uint32_t lines_per_partition = 4;
   static constexpr uint32_t lines_anywhere = 1u << 16;  // 8 MiB
   static constexpr size_t batch = 256;                  // launches between reports of progress
 
@@ -223,13 +223,13 @@ class cuda_message_floor : public message_floor_device {
 
   void find_lines() {
     if (surveyed_) return;
-    lease_ = lease_lines(where_, lines_per_side);
+    lease_ = lease_lines(where_, lines_per_partition);
     surveyed_ = true;
   }
 
   void clear_lines() const {
     for (uint32_t partition = 0; partition < 2; ++partition) {
-      for (uint32_t i = 0; i < lines_per_side; ++i) {
+      for (uint32_t i = 0; i < lines_per_partition; ++i) {
         check_cuda(cudaMemsetAsync(lease_.line(partition, i), 0, line_words * sizeof(uint32_t), where_.stream()),
                    "cudaMemsetAsync");
       }

@@ -103,7 +103,7 @@ class queued_sums : public sums_across {
   /// Queues one behind those before.
   virtual void queue(uint32_t number) = 0;
   /// `count` of them from `first` on, as graphs: the i-th is for the stream of GPU i, and all are replayed together.
-  /// Throws invalid_argument if there are none.
+  /// Empty if they are no graphs.
   virtual std::vector<cuda_graph> capture(uint32_t first, uint32_t count) = 0;
 
   const std::vector<cuda_target> targets_;

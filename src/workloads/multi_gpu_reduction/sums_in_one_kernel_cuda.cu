@@ -5,7 +5,7 @@
 #include <gpusync/reduce/tuning.hpp>
 
 #include "boundary/cuda_survey.cuh"
-#include "workloads/multi_gpu_reduction/sum_letters.hpp"
+#include "workloads/multi_gpu_reduction/sum_messages.hpp"
 #include "workloads/multi_gpu_reduction/sums_across.cuh"
 
 namespace gpusync::tool {
@@ -44,38 +44,38 @@ __global__ void __launch_bounds__(part_form::threads, full_blocks<part_form::thr
 }
 
 /// The sum of all GPUs' sums, by the first warp of one block of each, in all its lanes; `own` is this GPU's. Each lane
-/// tells one GPU, and hears of it. False if one was not heard of in time.
+/// tells one GPU, and hears of it. False if one was not received of in time.
 template <class T>
-__device__ __forceinline__ bool exchange_sums(const sum_letters& letters, uint32_t call, T own, T& total) {
+__device__ __forceinline__ bool exchange_sums(const sum_messages& messages, uint32_t call, T own, T& total) {
   constexpr uint64_t limit_ns = 5'000'000'000;
-  T heard = 0;
+  T received = 0;
   bool in_time = true;
-  if (threadIdx.x < letters.gpus) {
-    letters.tell<cuda_memory>(threadIdx.x, call, own);
+  if (threadIdx.x < messages.gpus) {
+    messages.send<cuda_memory>(threadIdx.x, call, own);
     const cuda_grid grid;
     const uint64_t since = grid.now();
-    for (uint32_t polls = 1; in_time && !letters.hear<cuda_memory>(threadIdx.x, call, heard); ++polls) {
+    for (uint32_t polls = 1; in_time && !messages.receive<cuda_memory>(threadIdx.x, call, received); ++polls) {
       if (polls % 1024 == 0) in_time = grid.now() - since < limit_ns;
     }
   }
-  total = reduction::sum_of_warp(heard);
+  total = reduction::sum_of_warp(received);
   return __all_sync(0xffffffffu, in_time);
 }
 
 /// What a GPU's kernel gets where messages join them.
 template <class T>
-struct part_with_letters {
+struct part_with_messages {
   reduction::input<T> in;
   detail::reduction_words words;
-  sum_letters letters;
+  sum_messages messages;
   T* out;
 };
 
 /// As gpusync::reduce(); the block that has the part's sum then exchanges it with those of the other GPUs. Who was not
-/// heard of leaves no result.
+/// received of leaves no result.
 template <class T, reduction_walk Walk>
 __global__ void __launch_bounds__(part_form::threads, full_blocks<part_form::threads, part_form::blocks_per_sm>)
-    sum_with_messages_of_gpus(part_with_letters<T> part) {
+    sum_with_messages_of_gpus(part_with_messages<T> part) {
   __shared__ T own;
   const uint32_t call =
       detail::sum_of_grid<T, part_form::threads, part_form::vectors, reduction_finish::messages, Walk, true>(
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(part_form::threads, full_blocks<part_form::thr
   __syncthreads();
   if (threadIdx.x >= 32) return;
   T total;
-  if (exchange_sums<T>(part.letters, call, own, total) && threadIdx.x == 0) *part.out = total;
+  if (exchange_sums<T>(part.messages, call, own, total) && threadIdx.x == 0) *part.out = total;
 }
 
 /// What the blocks of a GPU's part share, as the library's sums have it. The first call is number 1.
@@ -218,30 +218,30 @@ class by_barrier_of_gpus : public in_one_kernel<T, part_behind_barrier<T>> {
 };
 
 template <class T>
-class by_messages_of_gpus : public in_one_kernel<T, part_with_letters<T>> {
-  using base = in_one_kernel<T, part_with_letters<T>>;
+class by_messages_of_gpus : public in_one_kernel<T, part_with_messages<T>> {
+  using base = in_one_kernel<T, part_with_messages<T>>;
   using base::gpus_, base::parts_, base::shapes_, base::streams_;
 
  public:
   explicit by_messages_of_gpus(const summing_gpus<T>& gpus) : base(gpus) {
-    sum_letters letters{};
-    letters.gpus = gpus.size();
+    sum_messages messages{};
+    messages.gpus = gpus.size();
     for (uint32_t i = 0; i < gpus.size(); ++i) {
       const cuda_device& device = gpus.targets[i].device();
-      letters_.emplace_back(device, sum_letters::words * sizeof(uint64_t));
-      letters.on[i] = static_cast<uint64_t*>(letters_[i].address());
+      messages_.emplace_back(device, sum_messages::words * sizeof(uint64_t));
+      messages.on[i] = static_cast<uint64_t*>(messages_[i].address());
       words_.emplace_back(gpus.targets[i], this->blocks(i));
       parts_[i].words = words_[i].words();
       require_co_resident(device, kernel(), shapes_[i]);
     }
     for (uint32_t i = 0; i < gpus.size(); ++i) {
-      letters.gpu = i;
-      parts_[i].letters = letters;
+      messages.gpu = i;
+      parts_[i].messages = messages;
     }
   }
 
  private:
-  void (*kernel() const)(part_with_letters<T>) {
+  void (*kernel() const)(part_with_messages<T>) {
     return this->claims() ? sum_with_messages_of_gpus<T, reduction_walk::claimed>
                           : sum_with_messages_of_gpus<T, reduction_walk::dealt>;
   }
@@ -257,7 +257,7 @@ class by_messages_of_gpus : public in_one_kernel<T, part_with_letters<T>> {
   void start(uint32_t gpu) override { launch(gpus_.group[gpu], streams_[gpu], shapes_[gpu], kernel(), parts_[gpu]); }
 
   std::vector<words_of_part> words_;
-  std::vector<cuda_buffer> letters_;
+  std::vector<cuda_buffer> messages_;
 };
 
 }  // namespace

@@ -19,7 +19,7 @@ class column_walk_text {
         rows_(problem.elements),
         columns_(problem.length),
         warps_(warps_of(problem)) {
-    require_whole_warps(problem);
+    require_whole_warps(problem.shape, problem.warp_size);
   }
 
   static paced_arrays arrays(const paced_problem& problem) {

@@ -80,12 +80,6 @@ uint64_t paced_arrays::bytes() const {
   return all * sizeof(uint32_t);
 }
 
-void require_whole_warps(const paced_problem& problem) {
-  if (problem.shape.threads % problem.warp_size == 0) return;
-  throw invalid_argument(fmt::format("Its blocks are whole warps: multiples of {} threads, and not {}.",
-                                     problem.warp_size, problem.shape.threads));
-}
-
 void require_room(uint64_t needed, uint64_t there_are, const char* of) {
   if (needed <= there_are) return;
   throw invalid_argument(

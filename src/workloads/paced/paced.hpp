@@ -123,9 +123,6 @@ struct paced_arrays {
   uint64_t bytes() const;
 };
 
-/// Throws invalid_argument for blocks that are not whole warps.
-void require_whole_warps(const paced_problem& problem);
-
 /// How outputs are checked, in words.
 inline constexpr const char* paced_check =
     "the whole output of every run, compared with what was computed without its arrays and loop";

@@ -101,7 +101,7 @@ class row_a_warp_text : public sparse_product_text {
  public:
   using variants = paced_variants<1, intervals<1, 8>, intervals<1, 8>, intervals<1, 8>>;
   row_a_warp_text(const paced_problem& problem, uint32_t* const* arrays) : sparse_product_text(problem, arrays) {
-    require_whole_warps(problem);
+    require_whole_warps(problem.shape, problem.warp_size);
   }
   uint64_t trips() const { return rows_at_a_time; }
 

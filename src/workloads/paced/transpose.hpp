@@ -24,7 +24,7 @@ class transpose_text {
         size_(problem.elements),
         part_(problem.length),
         warps_((problem.shape.threads + problem.warp_size - 1) / problem.warp_size) {
-    require_whole_warps(problem);
+    require_whole_warps(problem.shape, problem.warp_size);
     if (part_ == 0) throw invalid_argument("A block takes one row or more.");
   }
 

@@ -302,8 +302,8 @@ class cuda_panel_program : public panel_program {
   uint64_t checked_ = 0, wrong_ = 0;
 };
 
-constexpr const char *block_name = "block", *cg_name = "cg", *barrier_name = "placed-counters-acquire-release",
-                     *launches_name = "launch-a-panel", *order_name = "launch-order";
+constexpr const char *block_name = "block", *cg_name = "cg", *launches_name = "launch-a-panel",
+                     *order_name = "launch-order";
 
 class cuda_panels_side : public panels_device {
  public:
@@ -315,7 +315,7 @@ class cuda_panels_side : public panels_device {
     for (const step_method& window : window_methods()) all.push_back(window);
     all.push_back(panel_method(cg_name, "cg::grid_group::sync()", method_kind::barrier, true));
     all.back().rival = true;
-    all.push_back(panel_method(barrier_name, "the default grid barrier", method_kind::barrier, true));
+    all.push_back(panel_method(method_names::default_barrier, "the default grid barrier", method_kind::barrier, true));
     all.push_back(panel_method(launches_name, "a launch for each panel", method_kind::launch));
     all.push_back(panel_method(order_name, "one launch of all panels' blocks, in the order of panels"));
     return all;
@@ -348,7 +348,7 @@ class cuda_panels_side : public panels_device {
       require_fits(reinterpret_cast<const void*>(&window_panels<Op, basic_cuda_window<pace::strict>>));
       return std::make_unique<way_of_window<Op, pace::strict>>(where_, known_->problem, lead);
     }
-    if (method == cg_name || method == barrier_name) {
+    if (method == cg_name || method == method_names::default_barrier) {
       const void* const kernel = method == cg_name ? reinterpret_cast<const void*>(&barrier_panels<Op, cg_barrier>)
                                                    : reinterpret_cast<const void*>(&barrier_panels<Op, grid_barrier>);
       require_fits(kernel);

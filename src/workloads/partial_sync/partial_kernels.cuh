@@ -29,27 +29,15 @@ namespace cg = ::cooperative_groups;
 
 constexpr uint64_t stay_ns = 300'000'000, deadline_ns = 500'000'000;
 
-__device__ __forceinline__ uint64_t time_now() {
-  uint64_t nanoseconds;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds)::"memory");
-  return nanoseconds;
-}
-
 __device__ __forceinline__ uint32_t word_of(uint32_t member) {
   return member * 0x9e3779b9u + 1;
 }
 
-__device__ __forceinline__ bool is_caller(const partial_task& task, uint32_t member) {
-  const uint32_t offset = member - task.callers.first;
-  return member >= task.callers.first && offset % task.callers.stride == 0 &&
-         offset / task.callers.stride < task.callers.count;
-}
-
 __device__ __forceinline__ void stay(const partial_task& task) {
   if (task.stays == 0) return;
-  const uint64_t begin = time_now();
+  const uint64_t begin = global_timer();
   while (*const_cast<volatile uint32_t*>(task.passed) < task.callers.count) {
-    if (time_now() - begin < stay_ns) continue;
+    if (global_timer() - begin < stay_ns) continue;
     *const_cast<volatile uint32_t*>(task.given_up) = 1;
     __threadfence();
     return;
@@ -61,7 +49,7 @@ __device__ __forceinline__ void stay(const partial_task& task) {
 template <class Sync, class Leave>
 __device__ __forceinline__ void take_part(const partial_task& task, uint32_t member, bool speaks, Sync&& sync,
                                           Leave&& leave) {
-  if (!is_caller(task, member)) {
+  if (!task.callers.has(member)) {
     leave();
     stay(task);
     // Really ends: a compiler may make those that return wait for the others of their warp.
@@ -94,7 +82,7 @@ enum class warp_form { syncwarp, mask, tile, coalesced };
 template <warp_form Form>
 __global__ void of_a_warp(partial_task task) {
   const uint32_t lane = threadIdx.x;
-  const unsigned mask = __ballot_sync(0xffffffffu, is_caller(task, lane));
+  const unsigned mask = __ballot_sync(0xffffffffu, task.callers.has(lane));
   const auto tile = cg::tiled_partition<32>(cg::this_thread_block());
   take_part(task, lane, true, [&] {
     if constexpr (Form == warp_form::syncwarp) __syncwarp();

@@ -47,6 +47,11 @@ inline constexpr partial_barrier partial_barriers[] = {
 /// Which members call the barrier, of `all`: `count` of them, from `first` on in steps of `stride`.
 struct calling_members {
   uint32_t first = 0, stride = 1, count = 1;
+
+  GPUSYNC_HD bool has(uint32_t member) const {
+    const uint32_t offset = member - first;
+    return member >= first && offset % stride == 0 && offset / stride < count;
+  }
 };
 /// "half": the first half; "one": the first; "odd": every other, from the second on.
 calling_members members_of(const std::string& subset, uint32_t all);

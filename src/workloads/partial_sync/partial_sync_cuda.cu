@@ -109,10 +109,7 @@ class partial_launch {
     std::sort(named.begin(), named.end());
     std::vector<uint32_t> absent;
     for (uint32_t block = 0; block < members_; ++block) {
-      const uint32_t offset = block - task_.callers.first;
-      const bool called = block >= task_.callers.first && offset % task_.callers.stride == 0 &&
-                          offset / task_.callers.stride < task_.callers.count;
-      if (!called) absent.push_back(block);
+      if (!task_.callers.has(block)) absent.push_back(block);
     }
     return named == absent;
   }

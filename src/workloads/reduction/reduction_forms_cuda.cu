@@ -15,7 +15,6 @@ namespace gpusync::tool {
 namespace {
 
 using sum_form::blocks_per_sm, sum_form::threads;
-constexpr const char* name_of_default_barrier = "placed-counters-acquire-release";
 
 /// The sum of what blocks have left, by one of them.
 template <class T>
@@ -113,7 +112,8 @@ sum_calls with_grid_barrier(const cuda_target& where, const sum_pieces<T>& piece
   const uint32_t blocks = blocks_for<T>(where, pieces.elements);
   require_co_resident(where.device(), sum_with_grid_barrier<T>, {blocks, threads});
   const auto memory = memory_for_sums<T>(where);
-  const std::shared_ptr<cuda_barrier> barrier = make_cuda_barrier(name_of_default_barrier, where, blocks, std::nullopt);
+  const std::shared_ptr<cuda_barrier> barrier =
+      make_cuda_barrier(method_names::default_barrier, where, blocks, std::nullopt);
   return {[=, &where](cudaStream_t, uint32_t number) {
     auto* sums = static_cast<T*>(memory->address());
     reduction::input<T> in = reduction::cut(pieces.input(number), pieces.elements);

@@ -34,12 +34,9 @@ class alignment_in_registers : public workload {
     return methods_on_cuda(where_.device(), kernels_in_registers<1>(), false);
   }
 
-  /// Throws invalid_argument if the shape has no room for the rows.
+  /// Throws invalid_argument if the shape has no room for the rows, or a warp that is not whole.
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
-    if (shape.threads == 0 || shape.threads % warp_size != 0) {
-      throw invalid_argument("Rows in registers need whole warps, a multiple of 32 threads per block, not " +
-                             std::to_string(shape.threads) + ".");
-    }
+    require_whole_warps(shape, warp_size);
     const uint64_t threads = uint64_t{shape.blocks} * shape.threads;
     const auto rows = static_cast<uint32_t>(problem_.query.size());
     if (rows > most_rows * threads) {

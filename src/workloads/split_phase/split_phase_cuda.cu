@@ -1,7 +1,6 @@
 // Workload "split phase" on CUDA devices.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <map>
 
 #include <gpusync/grid/proxy_barrier.cuh>
@@ -195,6 +194,7 @@ class cuda_split_workload : public workload {
       all.push_back(method);
       if (by_proxy_.find(method.name) == nullptr) continue;
       all.push_back(all.back());
+      all.back().barrier = method.name;
       all.back().name += proxy_suffix;
       all.back().title += ", served by a warp of its own";
     }
@@ -212,18 +212,14 @@ class cuda_split_workload : public workload {
                                              reinterpret_cast<const void*>(&work_only), nullptr,
                                              std::make_shared<split_data>(where_, shape, shape.threads, links, false));
     }
-    const size_t suffix = method.name.rfind(proxy_suffix);
-    const bool proxy = suffix != std::string::npos && suffix + std::strlen(proxy_suffix) == method.name.size();
-    const std::string name = method.name.substr(0, proxy ? suffix : std::string::npos);
+    const std::string& name = barrier_of(method);
+    const bool proxy = method.name == name + proxy_suffix;
     const void* const kernel = proxy ? by_proxy_.find(name) : kernels_.find(name);
     if (kernel == nullptr && proxy && kernels_.find(name) != nullptr) {
       throw invalid_argument("A warp alone cannot be the proxy at this barrier: its text is for whole blocks.");
     }
     if (kernel == nullptr) throw invalid_argument("There is no grid barrier " + name + " that orders data.");
-    if (proxy && shape.threads % 32 != 0) {
-      throw invalid_argument("A proxy barrier needs whole warps of workers, not blocks of " +
-                             std::to_string(shape.threads) + " threads.");
-    }
+    if (proxy) require_whole_warps(shape);
     const uint32_t threads = shape.threads + (proxy ? 32 : 0);
     return std::make_unique<split_program>(where_, launch_shape{shape.blocks, threads}, kernel,
                                            make_cuda_barrier(name, where_, shape.blocks, method.plan),

@@ -43,7 +43,7 @@ struct halo_and_votes {
 template <class Text, class Real, class Fit>
 cuda_own_method by_votes(const char* name, const char* title, Fit fit) {
   return {stencil_barrier_method(name, title), reinterpret_cast<const void*>(&converge_by_votes<Text, Real>),
-          waiting_by_barrier(default_barrier), fit};
+          waiting_by_barrier(method_names::default_barrier), fit};
 }
 
 template <class Real, uint32_t Dimensions>
@@ -81,7 +81,7 @@ void add_converging_strips(cuda_computation& to, const stencil_size& size, Real*
       [by](const auto& text) {
         return by(&converge_strips<std::decay_t<decltype(text)>, strips_by_votes, grid_barrier>);
       },
-      waiting_by_barrier(default_barrier));
+      waiting_by_barrier(method_names::default_barrier));
   add(
       stencil_method("halo-votes-strips", "halo of words, and votes without ordering beside it, strips on the chip"),
       [by](const auto& text) {

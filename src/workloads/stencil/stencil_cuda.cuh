@@ -69,7 +69,6 @@ template <class Real>
 auto strips_halo(const cuda_target& on, const stencil_size& size, const step_shape& shape) {
   return placed_halo<Real>(on, strip_neighbours(size.height / strip_rows(size.width), shape.blocks), 2 * size.width);
 }
-inline constexpr const char* default_barrier = "placed-counters-acquire-release";
 inline auto waiting_by_barrier(const char* name) {
   return [name](const cuda_target& on, const step_shape& shape) -> std::unique_ptr<cuda_waiting> {
     return make_cuda_barrier(name, on, shape.blocks, std::nullopt);
@@ -129,20 +128,20 @@ void add_strips(cuda_computation& to, const stencil_size& size, Real* body, Real
         return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, neighbour_barrier, true>);
       },
       by_neighbours);
-  step_method barrier =
-      stencil_barrier_method(default_barrier + std::string("-strips"), "grid barrier, strips on the chip");
+  step_method barrier = stencil_barrier_method(method_names::default_barrier + std::string("-strips"),
+                                               "grid barrier, strips on the chip");
   add(
       barrier,
       [by](const auto& text) {
         return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, grid_barrier, false>);
       },
-      waiting_by_barrier(default_barrier));
+      waiting_by_barrier(method_names::default_barrier));
   barrier.name += "-split";
   barrier.title += ", split phase";
   add(
       barrier,
       [by](const auto& text) { return by(&relax_strips_by_barrier<std::decay_t<decltype(text)>, grid_barrier, true>); },
-      waiting_by_barrier(default_barrier));
+      waiting_by_barrier(method_names::default_barrier));
   add(
       stencil_barrier_method("cg-strips", "cooperative groups, strips on the chip", true),
       [by](const auto& text) {

@@ -190,7 +190,7 @@ __device__ __forceinline__ void finish(const litmus_task& task, uint32_t trials,
 template <rmw::space Where, class Word, class Barrier>
 __global__ void __launch_bounds__(litmus_threads, 2) litmus_stores(litmus_task task, Barrier barrier) {
   constexpr bool shared = Where == rmw::space::shared;
-  using access = rmw::cuda_words<Where>;
+  using access = rmw::cuda_atomics<Where>;
   constexpr uint32_t own_words = shared ? litmus_warps / 2 * segments_each * words_of_line : 1;
   __shared__ alignas(128) uint32_t own_lines[own_words];
   if (blockIdx.x >= task.blocks) return make_stress(task);

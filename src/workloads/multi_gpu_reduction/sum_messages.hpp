@@ -16,7 +16,7 @@ namespace gpusync::tool {
 /// Precondition: a GPU begins a call when it has heard of all others in the call before. So one that is two calls ahead
 /// of another has had that one's sum of the call between, and its own of two calls before was read: it may be
 /// overwritten. All GPUs' calls have the same numbers, one after the other, from another than 0 on.
-struct sum_letters {
+struct sum_messages {
   static constexpr uint32_t most_words = 2;  ///< of a sum
   /// Words on each GPU, zero at first.
   static constexpr size_t words = 2 * multi_gpu::most_gpus * most_words;
@@ -27,7 +27,7 @@ struct sum_letters {
   /// Leaves this GPU's sum of a call for another.
   GPUSYNC_API_TEMPLATE
   template <class Memory, class T>
-  GPUSYNC_HD void tell(uint32_t to, uint32_t call, T sum) const {
+  GPUSYNC_HD void send(uint32_t to, uint32_t call, T sum) const {
     uint32_t bits[words_of<T>];
     memcpy(bits, &sum, sizeof(T));
     for (uint32_t i = 0; i < words_of<T>; ++i) {
@@ -38,7 +38,7 @@ struct sum_letters {
   /// Looks for what another has left in a call; false if it is not there yet.
   GPUSYNC_API_TEMPLATE
   template <class Memory, class T>
-  GPUSYNC_HD bool hear(uint32_t from, uint32_t call, T& sum) const {
+  GPUSYNC_HD bool receive(uint32_t from, uint32_t call, T& sum) const {
     uint32_t bits[words_of<T>];
     bool all = true;
     for (uint32_t i = 0; i < words_of<T>; ++i) {
