@@ -14,6 +14,7 @@
 #include "harness/method_comparison.hpp"
 #include "measure/repeat_difference.hpp"
 #include "results/output_file.hpp"
+#include "results/text.hpp"
 #include "tuning/halos.hpp"
 #include "tuning/reductions.hpp"
 #include "tuning/search.hpp"
@@ -242,12 +243,12 @@ std::string header_of(const barrier_tuning& tuning) {
 barrier_tuning read_table(const std::string& path) {
   std::ifstream text(path);
   try {
-    const barrier_tuning tuning = barrier_tuning::read(text, path);
+    const barrier_tuning tuning = barrier_tuning::read(text, printable(path));
     if (!tuning.device.empty()) return tuning;
   } catch (const invalid_argument& wrong) {
     throw usage_error(wrong.what());
   }
-  throw usage_error(path + " has no line `device NAME`: a table that ships is for the devices of one name.");
+  throw usage_error(printable(path) + " has no line `device NAME`: a table that ships is for the devices of one name.");
 }
 
 /// Throws usage_error for options that contradict each other. Returns whether a header is wanted.

@@ -49,6 +49,11 @@ class Tune(ToolTest):
         self.assert_refused(["-d", "host", "-d", "host"], 2, "one device")
         self.assert_refused(["-d", "cuda:0", "-d", "cuda:99"], 2, "one device")
 
+    def test_without_a_gpu_there_is_no_such_device(self):
+        if any(device["id"].startswith("cuda") for device in json.loads(run("devices", "--json").out)["devices"]):
+            self.skipTest("there is a GPU")
+        self.assert_one_sentence(run("tune", "-o", self.table), 3, "needs a CUDA device", "gpusync doctor")
+
     def test_unknown_flags(self):
         self.assert_refused(["--quick"], 2, "--quick")
         self.assert_refused(["fast"], 2, "fast")
@@ -92,6 +97,7 @@ class Tune(ToolTest):
     def test_tables_that_make_no_header(self):
         for text, *words in (("device x\n", "runs.tuning, line 1", "gpusync-tuning 1"), ("", "runs.tuning is empty"),
                              ("gpusync-tuning 1\ndevice x\n", "runs.tuning has no rules"),
+                             ("gpusync-tuning 1\ndevice \x1b[31mx\n", "runs.tuning, line 2", "no control characters"),
                              ("gpusync-tuning 1\nrule any any 1 1 1 0 0\n", "runs.tuning has no line `device NAME`")):
             header, outcome = self.make_header(text)
             self.assert_one_sentence(outcome, 2, *words)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <sstream>
 #include <string>
 
 #include <gpusync/core/error.hpp>
@@ -51,8 +52,10 @@ inline void check(const situation& asked) {
   }
   if (!(asked.step_us >= 0) || asked.step_us > 1e9) refuse("A step takes from 0 to 1e9 microseconds.");
   if (!(asked.skew_us >= 0) || asked.skew_us > asked.step_us) {
-    refuse("What differs between blocks is a part of the step: from 0 to its " + std::to_string(asked.step_us) +
-           " microseconds, not " + std::to_string(asked.skew_us) + ".");
+    std::ostringstream words;
+    words << "What differs between blocks is a part of the step: from 0 to its " << asked.step_us
+          << " microseconds, not " << asked.skew_us << ".";
+    refuse(words.str());
   }
   if (!(asked.stored_bytes >= 0) || asked.stored_bytes > 1e12) refuse("A block stores from 0 to 1e12 bytes in a step.");
   if (!(asked.kept_bytes >= 0) || asked.kept_bytes > 1e12) refuse("A block keeps from 0 to 1e12 bytes.");

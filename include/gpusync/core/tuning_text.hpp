@@ -49,6 +49,10 @@ std::string read_tuning_text(std::istream& text, const std::string& source, Rule
     } else if (key == "device") {
       std::getline(words >> std::ws, device);
       while (!device.empty() && std::isspace(static_cast<unsigned char>(device.back()))) device.pop_back();
+      // It goes into a header, and onto terminals.
+      const auto is_control = [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; };
+      if (std::any_of(device.begin(), device.end(), is_control))
+        throw refuse("a device's name has no control characters");
     } else if (key == "rule" || key == "reduce" || key == "halo") {
       rule(key, words, refuse);
     } else {

@@ -11,6 +11,7 @@ class host_average : public workload {
   std::vector<step_method> methods() const override { return methods_on_host(true); }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
+    require_co_resident(host_device{}, {shape.blocks, shape.threads});  // before its arrays are made
     const auto memory = std::make_shared<host_arrays>(average_arrays(shape));
     const average_text text{
         {}, {memory->address<float>(0), memory->address<uint32_t>(1)}, shape.stores, crosses_blocks(method)};

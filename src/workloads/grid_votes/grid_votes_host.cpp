@@ -37,6 +37,7 @@ class host_grid_votes : public workload {
   }
 
   std::unique_ptr<program> prepare(const step_method& method, const step_shape& shape) override {
+    require_co_resident(host_device{}, {shape.blocks, shape.threads});  // before its arrays are made
     const auto memory = std::make_shared<host_arrays>(votes_arrays(shape));
     votes_by_partials text{};
     text.words = memory->address<uint32_t>(0);
