@@ -47,7 +47,7 @@ template <class Pointer, class List, class Make>
 Pointer with_algorithm(const step_method& method, Make&& make) {
   Pointer program;
   List::for_each([&](auto algorithm) {
-    if (barrier_of(method) == grid::name_of<decltype(algorithm)>()) program = make(algorithm);
+    if (barrier_name_of(method) == grid::name_of<decltype(algorithm)>()) program = make(algorithm);
   });
   return program;
 }

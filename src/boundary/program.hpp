@@ -55,7 +55,7 @@ struct step_method {
 };
 
 /// The barrier of a method of that kind, as its registry calls it.
-inline const std::string& barrier_of(const step_method& method) {
+inline const std::string& barrier_name_of(const step_method& method) {
   return method.barrier.empty() ? method.name : method.barrier;
 }
 

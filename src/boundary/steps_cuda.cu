@@ -375,7 +375,7 @@ std::vector<step_method> methods_on_cuda(const cuda_device& device, const cuda_k
                    method_kind::graph});
   }
   for (step_method& method : cuda_barrier_methods()) {
-    if (kernels.with_barrier.find(barrier_of(method)) != nullptr) all.push_back(std::move(method));
+    if (kernels.with_barrier.find(barrier_name_of(method)) != nullptr) all.push_back(std::move(method));
   }
   return all;
 }
@@ -432,7 +432,7 @@ std::unique_ptr<program> prepare_program(const step_method& method, const step_s
     return std::make_unique<while_graph_program>(launched, std::move(computation));
   }
 #endif
-  const std::string& barrier = barrier_of(method);
+  const std::string& barrier = barrier_name_of(method);
   const void* const kernel = computation.kernels.with_barrier.find(barrier);
   if (kernel == nullptr) throw invalid_argument("There is no method " + method.name + " on CUDA devices.");
   launched.cluster = method.cluster;
@@ -445,7 +445,7 @@ uint64_t max_co_resident_on_cuda(const cuda_device& device, const cuda_kernels& 
   uint64_t least = UINT64_MAX;
   for (const step_method& method : methods) {
     const void* const kernel =
-        method.name == method_names::cooperative ? kernels.single : kernels.with_barrier.find(barrier_of(method));
+        method.name == method_names::cooperative ? kernels.single : kernels.with_barrier.find(barrier_name_of(method));
     if (kernel != nullptr) least = std::min(least, gpusync::max_co_resident(device, kernel, {1, threads}).blocks());
   }
   return least;

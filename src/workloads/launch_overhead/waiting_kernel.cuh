@@ -3,6 +3,7 @@
 
 #include <gpusync/core/cuda_grid.cuh>
 
+#include "measure/cuda_chain.cuh"
 #include "workloads/launch_overhead/launch_overhead.hpp"
 
 namespace gpusync::tool {

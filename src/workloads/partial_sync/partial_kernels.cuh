@@ -5,6 +5,7 @@
 
 #include <gpusync/gpusync.cuh>
 
+#include "measure/cuda_chain.cuh"
 #include "workloads/partial_sync/partial_sync.hpp"
 
 namespace gpusync::tool {

@@ -212,7 +212,7 @@ class cuda_split_workload : public workload {
                                              reinterpret_cast<const void*>(&work_only), nullptr,
                                              std::make_shared<split_data>(where_, shape, shape.threads, links, false));
     }
-    const std::string& name = barrier_of(method);
+    const std::string& name = barrier_name_of(method);
     const bool proxy = method.name == name + proxy_suffix;
     const void* const kernel = proxy ? by_proxy_.find(name) : kernels_.find(name);
     if (kernel == nullptr && proxy && kernels_.find(name) != nullptr) {
