@@ -32,7 +32,8 @@ class DeviceHeader : public CudaTest, public testing::WithParamInterface<const c
           {"by_halves", reinterpret_cast<const void*>(&by_halves)},
           {"by_votes", reinterpret_cast<const void*>(&by_votes)},
           {"lose_a_block", reinterpret_cast<const void*>(&lose_a_block)},
-          {"lose_a_block_by_functions", reinterpret_cast<const void*>(&lose_a_block_by_functions)}};
+          {"lose_a_block_by_functions", reinterpret_cast<const void*>(&lose_a_block_by_functions)},
+          {"lose_a_block_behind_a_vote", reinterpret_cast<const void*>(&lose_a_block_behind_a_vote)}};
       cudaFunction_t found = nullptr;
       check_cuda(cudaGetFuncBySymbol(&found, kernels.at(name)), "cudaGetFuncBySymbol");
       return found;
