@@ -105,7 +105,7 @@ of_row = {"1056 x 128, ring, a microsecond of work": (of_rings, {"shape": "1056x
           "2112 x 128, ring, a microsecond of work": (of_rings, {"shape": "2112x128", "work": "constant-1000"}),
           "132 x 256, Jacobi of 1024² floats": (of_plates, {"shape": "132x256", **plate}),
           "132 x 512, Jacobi of 1024² floats": (of_plates, {"shape": "132x512", **plate}),
-          "132 x 512, 2048² floats until converged, of 9c52410": (of_ends, {"shape": "132x512", "elements": 2048, "type": "float"})}
+          "132 x 512, 2048² floats until converged": (of_ends, {"shape": "132x512", "elements": 2048, "type": "float"})}
 
 
 def let_in(row, column):
