@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <iterator>
 
 #include "results/output_file.hpp"
 
@@ -13,6 +14,9 @@ namespace {
 volatile std::sig_atomic_t asked = 0;
 volatile std::sig_atomic_t answers = 0;
 constexpr char answer[] = "\ngpusync: stopping after what runs now; a second Ctrl-C ends it at once.\n";
+
+constexpr int interrupts[] = {SIGINT, SIGTERM, SIGHUP};
+bool ignored[std::size(interrupts)] = {};
 
 void on_signal(int) {
   if (asked != 0) {
@@ -25,18 +29,24 @@ void on_signal(int) {
 
 }  // namespace
 
+void note_ignored_interrupts() {
+  for (size_t i = 0; i < std::size(interrupts); ++i) {
+    struct sigaction before {};
+    ignored[i] = sigaction(interrupts[i], nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
+  }
+}
+
 void catch_interrupts(bool in_words) {
   answers = in_words ? 1 : 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before {};
-    // Who had it ignored, as nohup does, wants it so.
-    const bool is_ignored = sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN;
-    if (!is_ignored) (void)sigaction(signal, &action, nullptr);
-  }
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  // Again, for drivers take all of them.
+  for (size_t i = 0; i < std::size(interrupts); ++i)
+    (void)sigaction(interrupts[i], ignored[i] ? &ignore : &action, nullptr);
 }
 
 bool interrupted() {

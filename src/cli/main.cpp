@@ -18,6 +18,7 @@
 #include <gpusync/core/version.hpp>
 #include "cli/commands.hpp"
 #include "cli/help_files.hpp"
+#include "cli/interrupt.hpp"
 #include "harness/experiment.hpp"
 #include "nearest.hpp"
 #include "number_in.hpp"
@@ -475,6 +476,7 @@ int main(int argc, char** argv) {
   using namespace gpusync;
   using namespace gpusync::tool;
   open_closed_streams();
+  note_ignored_interrupts();
   // A reader that has gone and a file that has its most bytes are errors of writing, not the end of the program.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -206,10 +206,9 @@ exit_code run_run(const console_options& console, const run_options& options) {
   say_what_was(console, measured, *journal, jobs);
 
   // Files first: standard output may be a pipe that nobody reads any more.
-  const bool nothing = measured.stopped && results.rows.empty();
-  const bool stays = measured.stopped && options.json && !nothing && holds_more(*options.json, results);
+  const bool stays = measured.stopped && options.json && holds_more(*options.json, results);
   std::vector<std::string> failures;
-  if (!nothing && !stays) failures = write_outputs(outputs, results);
+  if (!stays) failures = write_outputs(outputs, results);
   if (complete && failures.empty()) {
     journal->remove();
     if (journal->left() > 0) {
@@ -220,7 +219,7 @@ exit_code run_run(const console_options& console, const run_options& options) {
   }
   const bool stdout_taken =
       std::any_of(outputs.begin(), outputs.end(), [](const output& one) { return one.file.is_stdout(); });
-  if (!stdout_taken && !nothing) {
+  if (!stdout_taken) {
     std::string text = to_table(results, console.color_data);
     if (!complete) text += "\nINCOMPLETE: the run was cut short; these are the rows that were finished.\n";
     const std::vector<std::string> found = answers(results);
@@ -228,17 +227,16 @@ exit_code run_run(const console_options& console, const run_options& options) {
     (void)std::fwrite(text.data(), 1, text.size(), stdout);  // main looks whether standard output took it
   }
   for (const output& one : outputs) {
-    if (!one.file.is_stdout() && one.is_whole && failures.empty() && !nothing && !stays)
+    if (!one.file.is_stdout() && one.is_whole && failures.empty() && !stays)
       say(console, fmt::format("Wrote {}.", one.file.path()));
   }
   failures.insert(failures.end(), measured.thrown.begin(), measured.thrown.end());
   if (!failures.empty()) throw std::runtime_error(fmt::format("{}", fmt::join(failures, " ")));
   if (measured.stopped) {
-    say(console, nothing            ? "Interrupted before anything was measured: nothing was written."
-                 : stays            ? "Interrupted: the results that are there have more rows, and stay."
-                 : !outputs.empty() ? "Interrupted: the finished rows were kept, marked incomplete."
-                                    : "Interrupted: the finished rows stand above.");
-    if (journal->is_kept() && !nothing) say(console, "The same command with --resume goes on from here.");
+    say(console, stays             ? "Interrupted: the results that are there have more rows, and stay."
+                 : outputs.empty() ? "Interrupted: the finished rows stand above."
+                                   : "Interrupted: the finished rows were kept, marked incomplete.");
+    if (journal->is_kept()) say(console, "The same command with --resume goes on from here.");
     return exit_code::failed;
   }
   if (measured.failed) say(console, "Some rows failed; their reasons stand in the table.");

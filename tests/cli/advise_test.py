@@ -139,7 +139,7 @@ class Advise(FolderTest):
                 (["--blocks", "0", *USUAL[2:]], ["--blocks"]),
                 ([*USUAL[:2], "--threads", "2000", *USUAL[4:]], ["--threads", "1024"]),
                 ([*USUAL, "--step-us", "nan"], ["--step-us"]),
-                ([*USUAL, "--skew-us", "3"], ["3.0", "from 0 to its 2.0"]),
+                ([*USUAL, "--skew-us", "3"], ["not 3.", "from 0 to its 2 microseconds"]),
                 ([*USUAL, "--skew", "gaussian"], ["gaussian", "uniform or exponential"]),
                 ([*USUAL, "--skew", "exponential"], ["--skew-us"]),
                 (["--blocks", "2147483648", *USUAL[2:]], ["--blocks", "2147483647"]),

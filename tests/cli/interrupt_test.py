@@ -106,8 +106,7 @@ class Interrupt(ToolTest):
                 with open(path, "rb") as file:
                     self.assertEqual(file.read(), whole, err)
                 if process.returncode == 1:
-                    self.assertRegex(err, "Interrupted(: the results that are there have more rows, and stay"
-                                          "| before anything was measured: nothing was written)")
+                    self.assertIn("Interrupted: the results that are there have more rows, and stay", err)
                 if os.path.exists(path + ".partial"):
                     os.remove(path + ".partial")
 
