@@ -82,6 +82,7 @@ class Usage(ToolTest):
         same = self.path("same")
         self.assert_one_sentence(run(*QUICK_HOST, "--json", same, "--csv", same), 2, "same file")
         self.assert_one_sentence(run(*QUICK_HOST, "--json", ""), 2)
+        self.assert_one_sentence(run(*QUICK_HOST, "--json", "/dev/null", "--resume"), 2, "--resume", "/dev/null")
         self.assert_folder_empty()
 
     def test_names_with_line_breaks_stay_on_one_line(self):
@@ -227,7 +228,8 @@ class Usage(ToolTest):
             self.assertRegex(outcome.out, "methods on host: no-barrier, .*lock-based-fence, ")
 
     def test_a_reader_who_had_enough_is_no_failure(self):
-        for arguments in ("list --quiet", "list --json", "coverage --json", "doctor", "--help", "manual",
+        recorded = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../results/nvidia-h200/step-costs.json")
+        for arguments in (f"report {recorded} -o -", "list --quiet", "list --json", "coverage --json", "doctor", "--help", "manual",
                           "run barrier-cost -d host --quick -a blocks=1 -a stores=0 -a method=no-barrier --quiet"):
             with self.subTest(arguments):
                 outcome = subprocess.run(["bash", "-c", f'"$0" {arguments} | true; echo "${{PIPESTATUS[0]}}"', TOOL],
