@@ -72,7 +72,7 @@ std::optional<advice::situation> across_gpus(const row& entry) {
   if (!found || !gpus || data == nullptr || *data != "none") return std::nullopt;
   found->gpus = *gpus;
   found->stored_bytes = 0;
-  return checked(*found);
+  return found;
 }
 
 /// The same of experiment halo-exchange without overlap: its blocks need their neighbours under all methods.
@@ -85,16 +85,16 @@ std::optional<advice::situation> halo_exchanged(const row& entry) {
   found->waits_for = advice::dependence::neighbours;
   found->neighbours = *neighbours;
   found->stored_bytes = static_cast<double>(*bytes);
-  if (*work == "none") return checked(*found);
+  if (*work == "none") return found;
   const size_t dash = work->find('-');
   const std::string form = work->substr(0, dash);
   found->step_us = dash == std::string::npos ? 0 : std::strtod(work->c_str() + dash + 1, nullptr) / 1000;
-  if (form == "constant") return checked(*found);
+  if (form == "constant") return found;
   const std::optional<advice::skew_form> skew = skew_of(form);
   if (!skew) return std::nullopt;
   found->skew_us = found->step_us;
   found->skew = *skew;
-  return checked(*found);
+  return found;
 }
 
 /// Whether a row is of a device's measured and checked times.
@@ -105,9 +105,10 @@ bool is_checked(const row& entry, const std::string& device) {
 /// What a row was measured in; empty for rows of other experiments than those that measure steps.
 std::optional<advice::situation> measured_in(const row& entry) {
   if (entry.experiment == step_costs_experiment) return tool::situation_of(entry.axes);
-  if (entry.experiment == across_experiment) return across_gpus(entry);
-  if (entry.experiment == halo_experiment) return halo_exchanged(entry);
-  return std::nullopt;
+  std::optional<advice::situation> found;
+  if (entry.experiment == across_experiment) found = across_gpus(entry);
+  if (entry.experiment == halo_experiment) found = halo_exchanged(entry);
+  return found ? checked(*found) : std::nullopt;
 }
 
 }  // namespace

@@ -43,8 +43,9 @@ class Usage(ToolTest):
                 if fits:
                     fitting[each["name"]] = fits[0]
                 else:
+                    article = "an" if each["devices"][0] == "opencl" else "a"
                     self.assert_one_sentence(run("run", each["name"], "--quick", "--dry-run"), 3,
-                                             f"{each['name']} needs a", "this machine has " + ", ".join(here))
+                                             f"{each['name']} needs {article} ", "this machine has " + ", ".join(here))
         outcome = run("run", *fitting, "--quick", "--dry-run")
         self.assertEqual(outcome.code, 0, outcome.err)
         for name, device in fitting.items():

@@ -113,7 +113,7 @@ TEST(MultiGpuReductionDevice, WithoutADeviceOfItsKindIsRefusedInWords) {
   }
 }
 
-/// Letters of some GPUs in the host's memory.
+/// Messages of some GPUs in the host's memory.
 class message_boxes {
  public:
   explicit message_boxes(uint32_t gpus) : boxes_(gpus) {
@@ -132,11 +132,11 @@ class message_boxes {
 };
 
 template <class T>
-class SumLetters : public ::testing::Test {};
+class SumMessages : public ::testing::Test {};
 using sum_types = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(SumLetters, sum_types);
+TYPED_TEST_SUITE(SumMessages, sum_types);
 
-TYPED_TEST(SumLetters, AreThereOnceTheyWereToldAndNotBefore) {
+TYPED_TEST(SumMessages, AreThereOnceTheyWereToldAndNotBefore) {
   const message_boxes boxes(3);
   const TypeParam value = TypeParam(-1) / 3;
   TypeParam received = 7;
@@ -154,7 +154,7 @@ TYPED_TEST(SumLetters, AreThereOnceTheyWereToldAndNotBefore) {
 }
 
 /// As GPUs go through their calls: each is a thread, of which some dawdle; numbers of calls pass 2^32.
-TYPED_TEST(SumLetters, GoFromEachToAllInEveryCall) {
+TYPED_TEST(SumMessages, GoFromEachToAllInEveryCall) {
   constexpr uint32_t calls = 20000, first = ~0u - calls / 2 + 1;
   for (const uint32_t gpus : {1u, 2u, 3u}) {
     const message_boxes boxes(gpus);

@@ -27,7 +27,9 @@ struct missing_block {
 struct reported_thing {
   const char* name = "barrier";  ///< in words
   const char* step = "phase";    ///< what its waits are counted in
-  uint32_t calls = 1;            ///< of the barrier, in one phase of what it is a part of
+  /// What else a time-out has left behind, as the end of the sentence that tells of it.
+  const char* left_behind = ", so its count is in the middle of a phase";
+  uint32_t calls = 1;  ///< of the barrier, in one phase of what it is a part of
 };
 
 /// The list in a report; empty if no wait has timed out. May be called while the kernel runs. `calls`: as a
@@ -107,9 +109,8 @@ inline std::string report_in_words(const timeout_report& report, const reported_
             ". Call reset() on its storage first.";
   } else if (written == timeout_report::timed_out) {
     words = "A wait on this " + name + " timed out in " + step + " " + std::to_string(report.phase / of.calls) +
-            " of an earlier launch" + detail::missing_in_words(report);
-    if (name == reported_thing().name) words += ", so its count is in the middle of a phase";
-    words += ". Call reset() on its storage first.";
+            " of an earlier launch" + detail::missing_in_words(report) + of.left_behind +
+            ". Call reset() on its storage first.";
   }
   const auto reason =
       static_cast<misuse>(__atomic_load_n(reinterpret_cast<const uint32_t*>(&report.reason), __ATOMIC_ACQUIRE));

@@ -57,7 +57,7 @@ class channels_storage : public waiting_storage<Backend> {
   static constexpr uint32_t most_blocks = 1u << timeout_report::block_bits;
 
   channels_storage(const typename Backend::place& where, layout plan, uint64_t before)
-      : base(where, plan.blocks, plan.words, plan.table.size(), 1, {"channel", "chunk"}), plan_(std::move(plan)) {
+      : base(where, plan.blocks, plan.words, plan.table.size(), 1, {"channel", "chunk", ""}), plan_(std::move(plan)) {
     this->write_marks(plan_.table, 0);
     if (before != 0) begin_behind(before);
   }

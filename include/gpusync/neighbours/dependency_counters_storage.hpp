@@ -70,8 +70,8 @@ class counter_tables {
       const auto twice = std::adjacent_find(in_order.begin(), in_order.end());
       if (twice != in_order.end()) {
         throw invalid_argument("Block " + std::to_string(*twice) +
-                               " is listed twice as one that publishes to dependency " + "counter " +
-                               std::to_string(i) + ". List it once, however often it does.");
+                               " is listed twice as one that publishes to dependency counter " + std::to_string(i) +
+                               ". List it once, however often it does.");
       }
       for (const uint32_t block : producers[i]) {
         if (block >= blocks) {
@@ -161,7 +161,7 @@ class dependency_counter_storage : public waiting_storage<Backend> {
   dependency_counter_storage(const typename Backend::place& where, uint32_t blocks, counter_tables&& tables,
                              uint32_t pitch, uint32_t first_epoch)
       : base(where, blocks, 1, tables_begin(blocks, tables.count(), pitch) + tables.words().size(),
-             tables.most_producers(), {"dependency counter", "epoch"}),
+             tables.most_producers(), {"dependency counter", "epoch", ""}),
         tables_(std::move(tables)),
         pitch_(pitch),
         first_epoch_(first_epoch),

@@ -92,7 +92,7 @@ class halo_storage : public waiting_storage<Backend> {
                uint32_t first_step, uint64_t pages, uint64_t pool)
       : base(where, who.blocks(), static_cast<size_t>(pool) * page * (narrow ? 1 : 3),
              marks_words(who.blocks(), who.slots(), pages) + (narrow ? static_cast<size_t>(pool) * page : 0),
-             who.slots(), {"halo"}),
+             who.slots(), {"halo", "phase", ""}),
         words_(static_cast<uint32_t>(words)),
         slots_(who.slots()),
         first_step_(first_step),
